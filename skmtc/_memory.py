@@ -1,0 +1,17 @@
+"""Blocks of rows that fit scikit-learn's `working_memory` setting."""
+
+from collections.abc import Iterator
+
+from sklearn import get_config
+
+
+def rows_that_fit(row_bytes: int) -> int:
+    """Say how many rows of a size fit the working memory; at least one."""
+    return max(1, int(get_config()["working_memory"] * 2**20 // row_bytes))
+
+
+def row_batches(n_rows: int, row_bytes: int) -> Iterator[slice]:
+    """Cut rows into slices that fit the working memory."""
+    size = rows_that_fit(row_bytes)
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))

@@ -1,0 +1,390 @@
+"""The multitask objective: the only place with the full formula."""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, hstack, issparse
+
+from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._penalty import l1_value, pseudo_gradient
+from skmtc.optimize._positives import Positives
+
+Array = NDArray[np.float64]
+Loss = Literal["classification", "ranking"]
+Risk = Literal["classification", "p-norm push", "bottom-push", "bottom-push exponential"]
+
+
+class RiskTerms(NamedTuple):
+    """What one pass over the data tells about each playlist.
+
+    Attributes
+    ----------
+    negative : ndarray of shape (n_playlists,)
+        Mean of exp(score) over the songs outside the playlist.
+
+    negative_gradient : ndarray of shape (n_playlists, n_features)
+        Its gradient. Divided by `negative`, it is the mean of the songs, weighted by exp(score).
+
+    positive : ndarray of shape (n_playlists,)
+        Mean of exp(-push * score) over the songs of the playlist.
+
+    positive_gradient : ndarray of shape (n_playlists, n_features)
+        Gradient of `positive / push`.
+    """
+
+    negative: Array
+    negative_gradient: Array
+    positive: Array
+    positive_gradient: Array
+
+
+class MultitaskObjective:
+    r"""The multitask objective of cold-start playlist recommendation.
+
+    With :math:`w_i = \mathrm{shared} + \mathrm{user}_{u(i)} + \mathrm{playlist}_i` and the score
+    :math:`f_{im} = w_i \cdot x_m` of song m for playlist i, the objective is
+
+    .. math::
+
+        \frac{1}{N} \sum_i \varphi_i(w_i)
+        + \frac{\mathtt{user\_l2}}{N} \sum_u \|\mathrm{user}_u\|_2^2
+        + \frac{\mathtt{playlist\_l1}}{N} \sum_i \|\mathrm{playlist}_i\|_1
+        + \mathtt{shared\_l1}\, \|\mathrm{shared}\|_1
+
+    where, over the :math:`M_+` songs of playlist i and the :math:`M_-` others,
+
+    .. math::
+
+        \varphi_i = \frac{1}{p M_+} \sum_{m \in i} e^{-p f_{im}}
+        + \frac{1}{M_-} \sum_{m \notin i} e^{f_{im}}
+
+    for `loss="classification"`, and the p-norm push that it stands in for,
+
+    .. math::
+
+        \varphi_i = \frac{1}{M_-} \Big( \sum_{m \in i} e^{-p f_{im}} \Big)^{1/p}
+        \sum_{m \notin i} e^{f_{im}}
+
+    for `loss="ranking"`; p is `push`.
+
+    Coefficients are one array `coef` of shape (1 + n_users + n_playlists, n_features): the shared
+    weights in row 0, then one row per user, then one per playlist. With `fit_intercept` the last
+    column belongs to a constant feature 1 and is penalised like any other.
+
+    Values and gradients are exact. A score that overflows makes the value inf, never NaN, so that
+    a solver rejects the step.
+
+    Parameters
+    ----------
+    features : array or sparse matrix of shape (n_songs, n_features)
+        Song features. float32 features are multiplied in float32 and summed in float64.
+
+    membership : sparse matrix of shape (n_playlists, n_songs)
+        A stored entry says that the song is in the playlist; its value does not matter.
+
+    user_of_playlist : array of shape (n_playlists,)
+        Code (0, 1, …) of the owner of each playlist.
+
+    user_l2 : float, default=1.0
+        Penalty on the squared l2 norm of user weights, for a sum over playlists.
+
+    playlist_l1 : float, default=1.0
+        Penalty on the l1 norm of playlist weights, for a sum over playlists.
+
+    shared_l1 : float, default=0.01
+        Penalty on the l1 norm of the shared weights, for a mean over playlists.
+
+    push : float, default=1.0
+        The larger, the more the lowest ranked songs of a playlist count.
+
+    loss : {"classification", "ranking"}, default="classification"
+        The classification risk, or the p-norm push risk that it stands in for.
+
+    fit_intercept : bool, default=True
+        Whether to add a constant feature.
+
+    n_jobs : int, default=None
+        Number of threads, in the sense of joblib. It never changes the result.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of coefficient arrays.
+
+    n_users, n_playlists, n_songs, n_features : int
+        Sizes; `n_features` counts the constant feature.
+
+    References
+    ----------
+    D. Chen, C. S. Ong, A. K. Menon. Cold-start Playlist Recommendation with Multitask Learning.
+
+    Examples
+    --------
+    Two playlists of one user over three songs, one feature. At zero coefficients every score is
+    0, so each playlist costs 1 / push + 1:
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from skmtc.optimize import MultitaskObjective
+    >>> membership = csr_array(np.array([[1, 1, 0], [0, 1, 0]]))
+    >>> objective = MultitaskObjective([[-1.0], [1.0], [2.0]], membership, [0, 0], push=2.0)
+    >>> objective.shape
+    (4, 2)
+    >>> objective.value(objective.zeros())
+    1.5
+    """
+
+    def __init__(
+        self,
+        features: ArrayLike | csr_array,
+        membership: ArrayLike | csr_array,
+        user_of_playlist: ArrayLike,
+        *,
+        user_l2: float = 1.0,
+        playlist_l1: float = 1.0,
+        shared_l1: float = 0.01,
+        push: float = 1.0,
+        loss: Loss = "classification",
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.user_l2 = user_l2
+        self.playlist_l1 = playlist_l1
+        self.shared_l1 = shared_l1
+        self.push = push
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        membership = csr_array(membership)
+        membership.sort_indices()
+        self.membership = membership
+        self.user_of_playlist = np.asarray(user_of_playlist, dtype=np.intp)
+        self._check()
+        self.features = _with_constant(features)
+        self.n_playlists, self.n_songs = membership.shape
+        self.n_features = self.features.shape[1] - (not fit_intercept)
+        self.n_users = int(self.user_of_playlist.max()) + 1
+        self.shape = (1 + self.n_users + self.n_playlists, self.n_features)
+        self.playlists_of_user = np.bincount(self.user_of_playlist)
+        self.positives = Positives(self.features, membership)
+        self.negative_counts = self.n_songs - self.positives.counts
+        self.tiled_pass = TiledPass(self.features, membership, n_jobs)
+        self._sum_by_user = csr_array(
+            (
+                np.ones(self.n_playlists),
+                (self.user_of_playlist, np.arange(self.n_playlists)),
+            ),
+            shape=(self.n_users, self.n_playlists),
+        )
+
+    def zeros(self) -> Array:
+        """Give coefficients of zero."""
+        return np.zeros(self.shape)
+
+    def split(self, coef: Array) -> tuple[Array, Array, Array]:
+        """Give views of the shared, user and playlist rows."""
+        return coef[0], coef[1 : 1 + self.n_users], coef[1 + self.n_users :]
+
+    def weights(self, coef: Array) -> Array:
+        """Sum the three parts: one row of weights per playlist."""
+        shared, user, playlist = self.split(coef)
+        return np.asarray(playlist + user[self.user_of_playlist] + shared)
+
+    def value(self, coef: Array) -> float:
+        """Evaluate the objective, penalties included."""
+        return self.value_and_gradient(coef)[0] + self.l1_value(coef)
+
+    def value_and_gradient(self, coef: Array) -> tuple[float, Array]:
+        """Evaluate the smooth part (risk and l2 penalty) and its gradient."""
+        losses, gradients = self.playlist_losses(self.terms(self.weights(coef)))
+        user = self.split(coef)[1]
+        value = (losses.sum() + self.user_l2 * np.sum(user * user)) / self.n_playlists
+        if not np.isfinite(value):
+            return np.inf, np.zeros(self.shape)
+        return float(value), self.coef_gradient(gradients, coef)
+
+    def terms(self, weights: Array) -> RiskTerms:
+        """Make one pass over the data at given weights of the playlists."""
+        sums = self.tiled_pass.negative_sums(self._padded(weights))
+        counts, positives = self.positives.counts, self.positives
+        with np.errstate(over="ignore", invalid="ignore"):
+            exp = np.exp(-self.push * positives.scores(self._padded(weights)))
+            gradient = -positives.sum_features(exp) / counts[:, None]
+            return RiskTerms(
+                negative=sums.exp / self.negative_counts,
+                negative_gradient=self._cut(sums.exp_features) / self.negative_counts[:, None],
+                positive=positives.reduce(np.add, exp) / counts,
+                positive_gradient=self._cut(gradient),
+            )
+
+    def playlist_losses(self, terms: RiskTerms) -> tuple[Array, Array]:
+        """Combine the terms to each playlist's loss and its gradient."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.loss == "classification":
+                return (
+                    terms.negative + terms.positive / self.push,
+                    terms.negative_gradient + terms.positive_gradient,
+                )
+            # The sum of positives to the power 1 / push, as a factor of the negatives.
+            factor = (self.positives.counts * terms.positive) ** (1 / self.push)
+            losses = factor * terms.negative
+            pull = (losses / terms.positive)[:, None] * terms.positive_gradient
+            return losses, factor[:, None] * terms.negative_gradient + pull
+
+    def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
+        """Add up playlist gradients to the gradient of all coefficients, l2 penalty included."""
+        gradient = np.empty(self.shape)
+        gradient[0] = playlist_gradients.sum(axis=0)
+        user = self.split(coef)[1]
+        gradient[1 : 1 + self.n_users] = (
+            self._sum_by_user @ playlist_gradients + 2 * self.user_l2 * user
+        )
+        gradient[1 + self.n_users :] = playlist_gradients
+        return gradient / self.n_playlists
+
+    def curvature(self, coef: Array) -> Array:
+        """Give the diagonal of each playlist's Hessian, for the classification loss.
+
+        Returns
+        -------
+        diagonal : ndarray of shape (n_playlists, n_features)
+            Second derivative of each playlist's loss by each of its weights.
+        """
+        weights = self._padded(self.weights(coef))
+        exp = np.exp(-self.push * self.positives.scores(weights))
+        positive = self.positives.sum_squares(exp) / self.positives.counts[:, None]
+        negative = self.tiled_pass.negative_square_sums(weights) / self.negative_counts[:, None]
+        return np.asarray(self._cut(negative + self.push * positive))
+
+    @property
+    def l1(self) -> Array:
+        """The l1 weight of each row of coefficients, as a column."""
+        rows = np.zeros((self.shape[0], 1))
+        rows[0] = self.shared_l1
+        rows[1 + self.n_users :] = self.playlist_l1 / self.n_playlists
+        return rows
+
+    def l1_value(self, coef: Array) -> float:
+        """Evaluate the l1 penalties."""
+        return l1_value(coef, self.l1)
+
+    def kkt_residual(self, coef: Array, gradient: Array | None = None) -> float:
+        """Measure the distance to optimality of the non-smooth problem.
+
+        The largest entry of the subgradient of smallest norm, per playlist: rows of the shared
+        weights are means over all playlists, rows of a user means over the user's playlists. Zero
+        if and only if `coef` is a minimiser.
+        """
+        if gradient is None:
+            value, gradient = self.value_and_gradient(coef)
+            if not np.isfinite(value):
+                return np.inf
+        violation = np.abs(pseudo_gradient(coef, gradient, self.l1)).max(axis=1)
+        shared, user, playlist = self.split(violation[:, None])
+        share = self.playlists_of_user[:, None] / self.n_playlists
+        return float(
+            max(shared[0], np.max(user / share), np.max(playlist, initial=0.0) * self.n_playlists)
+        )
+
+    def l1_thresholds(self, coef: Array) -> tuple[float, float]:
+        """Give the penalties above which zero playlist or shared weights stay zero.
+
+        Where the playlist rows of `coef` are zero and the other rows optimal, they are optimal
+        for every `playlist_l1` from the first number on; likewise the shared row and the second.
+        """
+        gradient = self.value_and_gradient(coef)[1]
+        shared, _, playlist = self.split(gradient)
+        return float(np.abs(playlist).max() * self.n_playlists), float(np.abs(shared).max())
+
+    def risk(self, coef: Array, kind: Risk = "classification") -> float:
+        """Evaluate one of the paper's empirical risks, without penalties.
+
+        Parameters
+        ----------
+        coef : ndarray
+            Coefficients.
+
+        kind : str, default="classification"
+            "classification": the risk that is minimised in practice;
+            "p-norm push": the ranking risk that it stands in for;
+            "bottom-push": the share of other songs that rank at or above the lowest ranked song
+            of the playlist;
+            "bottom-push exponential": its upper bound by the exponential loss, which the p-norm
+            push approaches as `push` grows.
+
+        Returns
+        -------
+        risk : float
+            Mean over playlists.
+        """
+        weights = self._padded(self.weights(coef))
+        scores = self.positives.scores(weights)
+        lowest = self.positives.reduce(np.minimum, scores)
+        if kind == "bottom-push":
+            counts = self.tiled_pass.count_negatives_from(weights, lowest)
+            return float(np.mean(counts / self.negative_counts))
+        with np.errstate(over="ignore"):
+            negative = self.tiled_pass.negative_sums(weights).exp / self.negative_counts
+            if kind == "classification":
+                exp = self.positives.reduce(np.add, np.exp(-self.push * scores))
+                return float(np.mean(exp / (self.push * self.positives.counts) + negative))
+            if kind == "bottom-push exponential":
+                return float(np.mean(np.exp(-lowest) * negative))
+            if kind == "p-norm push":
+                above = scores - np.repeat(lowest, self.positives.counts)
+                sums = self.positives.reduce(np.add, np.exp(-self.push * above))
+                return float(np.mean(np.exp(np.log(sums) / self.push - lowest) * negative))
+        raise ValueError(
+            "`kind` must be 'classification', 'p-norm push', 'bottom-push' or 'bottom-push "
+            f"exponential'; got {kind!r}. Name one of these risks."
+        )
+
+    def _check(self) -> None:
+        counts = np.diff(self.membership.indptr)
+        if counts.size == 0 or counts.min() == 0 or counts.max() >= self.membership.shape[1]:
+            raise ValueError(
+                "Every playlist must hold at least one song and lack at least one; got "
+                f"{int(np.sum(counts == 0))} empty and "
+                f"{int(np.sum(counts >= self.membership.shape[1]))} full ones of {len(counts)}. "
+                "Leave these playlists out."
+            )
+        if len(self.user_of_playlist) != len(counts):
+            raise ValueError(
+                f"`user_of_playlist` must name one owner per playlist; got "
+                f"{len(self.user_of_playlist)} for {len(counts)} playlists. Check both arrays."
+            )
+        for name in ("user_l2", "playlist_l1", "shared_l1"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(
+                    f"`{name}` must be 0 or more; got {getattr(self, name)!r}. "
+                    "A larger penalty gives smaller weights."
+                )
+        if not self.push > 0:
+            raise ValueError(f"`push` must be above 0; got {self.push!r}. 1.0 is a good start.")
+        if self.loss not in ("classification", "ranking"):
+            raise ValueError(
+                f"`loss` must be 'classification' or 'ranking'; got {self.loss!r}. "
+                "The paper's method is 'classification'."
+            )
+
+    def _padded(self, weights: Array) -> Array:
+        """Add the weight 0 of the constant feature where there is no intercept."""
+        if self.fit_intercept:
+            return weights
+        return np.hstack([weights, np.zeros((len(weights), 1))])
+
+    def _cut(self, sums: Array) -> Array:
+        return sums if self.fit_intercept else sums[:, :-1]
+
+
+def _with_constant(features: Any) -> Any:
+    """Append the constant feature, which also gives row sums of exp(score) for free."""
+    if issparse(features):
+        dtype = features.dtype if features.dtype == np.float32 else np.float64
+        ones = np.ones((features.shape[0], 1), dtype=dtype)
+        return csr_array(hstack([features.astype(dtype), ones], format="csr"))
+    features = np.asarray(features)
+    dtype = features.dtype if features.dtype == np.float32 else np.float64
+    extended = np.ones((features.shape[0], features.shape[1] + 1), dtype=dtype)
+    extended[:, :-1] = features
+    return extended

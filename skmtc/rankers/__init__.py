@@ -1,0 +1,6 @@
+"""The estimators: tables in, scores and recommendations out."""
+
+from skmtc.rankers._multitask import MultitaskPlaylistRanker
+from skmtc.rankers._popularity import PopularityRanker
+
+__all__ = ["MultitaskPlaylistRanker", "PopularityRanker"]

@@ -1,0 +1,444 @@
+"""What all rankers share: reading tables, predict, score, recommend.
+
+Every ranker here is an inner product: a query (a playlist, known or new, of a user, known or
+new) and a song each have a vector, and the score is their product. A ranker is therefore two
+methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
+"""
+
+import warnings
+from abc import ABCMeta, abstractmethod
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skmtc._memory import row_batches
+from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, to_frame
+from skmtc.metrics import auc_score
+from skmtc.rankers._queries import Queries, Songs, distinct
+from skmtc.rankers._topk import top_k
+
+
+class BaseRanker(BaseEstimator, metaclass=ABCMeta):
+    """Base of all rankers.
+
+    Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
+    `_query_vectors` and `_song_vectors`.
+    """
+
+    _doc_link_module = "skmtc"
+    _doc_link_template = (
+        "https://skmtc.readthedocs.io/en/stable/generated/skmtc.{estimator_name}.html"
+    )
+
+    def _doc_link_url_param_generator(self, estimator=None):
+        return {"estimator_name": type(estimator or self).__name__}
+
+    def fit(self, X, y=None):
+        """Learn from a membership table.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        self._check_parameters()
+        frame = self._read(X, reset=True)
+        table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
+        self._warn_left_out(table.left_out)
+        self._fit(table, frame)
+        self._store(table)
+        return self
+
+    def predict(self, X):
+        """Score the song of each row for the playlist of the row.
+
+        Which weights count is read from the ids: a known playlist, a new playlist of a known
+        user, or a new user. A new song is scored by its own columns.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table with the columns seen in `fit`.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,)
+            The higher, the better the song suits the playlist.
+        """
+        check_is_fitted(self)
+        frame = self._read(X, reset=False)
+        queries, query_of_row = self._distinct_queries(frame)
+        songs, song_of_row = self._distinct_songs(frame)
+        left, right = self._query_vectors(queries), self._song_vectors(songs)
+        scores = np.empty(len(frame))
+        for batch in row_batches(len(frame), 24 * right.shape[1]):
+            scores[batch] = _row_products(left[query_of_row[batch]], right[song_of_row[batch]])
+        return scores
+
+    def score(self, X, y=None):
+        """Mean AUC over the playlists of a table.
+
+        Candidates are the songs of the training catalogue, together with new songs in `X`; if all
+        songs of `X` are new, the new songs only. Songs that a known playlist had in training are
+        not counted against it.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table with the columns seen in `fit`.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        auc : float
+            Mean over playlists of the probability that a song of the playlist scores above
+            another candidate.
+        """
+        check_is_fitted(self)
+        frame = self._read(X, reset=False)
+        queries, query_of_row = self._distinct_queries(frame)
+        songs, song_of_row = self._distinct_songs(frame)
+        candidates, column_of_song = self._candidates_for(songs)
+        shape = (len(queries), len(candidates))
+        relevant = csr_array(
+            (np.ones(len(frame)), (query_of_row, column_of_song[song_of_row])), shape=shape
+        )
+        seen = self._seen(queries, candidates)
+        right = self._song_vectors(candidates)
+        areas = [
+            auc_score(
+                relevant[batch], scores, ignore=None if seen is None else seen[batch], average=None
+            )
+            for batch, scores in self._score_blocks(queries, right)
+        ]
+        areas = np.concatenate(areas)
+        if np.isnan(areas).all():
+            raise ValueError(
+                "AUC needs a playlist with at least one candidate that is not in it; got none "
+                f"among {len(queries)} playlists and {len(candidates)} candidate songs. Score a "
+                "table whose playlists differ."
+            )
+        return float(np.nanmean(areas))
+
+    def recommend(
+        self,
+        X,
+        *,
+        n_recommendations=10,
+        candidates=None,
+        exclude_seen=True,
+        sample=False,
+        temperature=1.0,
+        random_state=None,
+    ):
+        """Give the best songs for each playlist or user asked for.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_queries, n_columns)
+            One query per row: a known playlist, or a user who wants a new one, or the attributes
+            of a new user. Columns that are not known may be left out.
+
+        n_recommendations : int, default=10
+            How many songs to give.
+
+        candidates : None, array of song ids, or table of songs, default=None
+            None stands for the training catalogue, an array of ids for these songs of it. A table
+            with a song column and the feature columns brings new songs.
+
+        exclude_seen : bool, default=True
+            Whether to leave out songs that a known playlist already has.
+
+        sample : bool, default=False
+            Whether to draw songs, without replacement, with probabilities in proportion to
+            exp(score / temperature), instead of taking the best.
+
+        temperature : float, default=1.0
+            The lower, the closer a sample is to the best songs.
+
+        random_state : int, RandomState instance or None, default=None
+            Seed of the sample.
+
+        Returns
+        -------
+        songs : ndarray of shape (n_queries, n_recommendations)
+            Song ids, the best (or first drawn) first.
+
+        scores : ndarray of shape (n_queries, n_recommendations)
+            Their scores.
+        """
+        check_is_fitted(self)
+        queries = self._read_queries(to_frame(X))
+        songs = self._read_candidates(candidates)
+        seen = self._seen(queries, songs) if exclude_seen else None
+        _check_enough(n_recommendations, songs, seen)
+        if sample and not temperature > 0:
+            raise ValueError(
+                f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
+                "chance pass sample=False."
+            )
+        rng = check_random_state(random_state)
+        best = np.empty((len(queries), n_recommendations), dtype=np.intp)
+        best_scores = np.empty(best.shape)
+        for batch, scores in self._score_blocks(queries, self._song_vectors(songs)):
+            ranks = scores
+            if sample:  # the largest of scores with Gumbel noise are a draw from the softmax
+                ranks = scores / temperature + rng.gumbel(size=scores.shape)
+            if seen is not None:
+                ranks[seen[batch].nonzero()] = -np.inf
+            best[batch] = top_k(ranks, n_recommendations)
+            best_scores[batch] = np.take_along_axis(scores, best[batch], axis=1)
+        return songs.ids[best], best_scores
+
+    def query_vectors(self, X):
+        """Give the vectors of queries, whose inner products with song vectors are scores.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_queries, n_columns)
+            One query per row, as for `recommend`.
+
+        Returns
+        -------
+        vectors : array or csr_array of shape (n_queries, n_dimensions)
+            One vector per query.
+        """
+        check_is_fitted(self)
+        return self._query_vectors(self._read_queries(to_frame(X)))
+
+    def song_vectors(self, songs=None):
+        """Give the vectors of songs, whose inner products with query vectors are scores.
+
+        Parameters
+        ----------
+        songs : None, array of song ids, or table of songs, default=None
+            As `candidates` of `recommend`.
+
+        Returns
+        -------
+        vectors : array or csr_array of shape (n_songs, n_dimensions)
+            One vector per song, in the order of `songs`, or of `songs_` for None.
+        """
+        check_is_fitted(self)
+        return self._song_vectors(self._read_candidates(songs))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True  # ids
+        tags.target_tags.required = False
+        return tags
+
+    def __getstate__(self):
+        # Lookups are made again from the ids where they are needed.
+        return {k: v for k, v in super().__getstate__().items() if k != "_lookups"}
+
+    @abstractmethod
+    def _fit(self, table, frame):
+        """Learn from a checked table; `frame` has all its rows."""
+
+    @abstractmethod
+    def _query_vectors(self, queries):
+        """Give one vector per query."""
+
+    @abstractmethod
+    def _song_vectors(self, songs):
+        """Give one vector per song."""
+
+    def _check_parameters(self):
+        """Check the constructor's parameters, before any work."""
+
+    def _read(self, X, *, reset):
+        """Read a table with the columns of `fit`."""
+        is_array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+        if reset:
+            self._reads_arrays = is_array
+        if is_array:
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            return to_frame(X)
+        frame = to_frame(X)
+        validate_data(self, frame, reset=reset, skip_check_array=True)
+        return frame
+
+    def _warn_left_out(self, left_out):
+        told = [f"{count} {what}" for what, count in left_out.items() if count]
+        if told:
+            warnings.warn(
+                f"Left out of fit: {'; '.join(told)}. A song that stands twice in a playlist "
+                "counts once, and a playlist with every song of the catalogue teaches nothing. "
+                "The counts are in `left_out_`.",
+                stacklevel=3,
+            )
+
+    def _store(self, table):
+        self.songs_ = table.songs.values
+        self.playlists_ = table.playlists.values
+        self.users_ = table.users.values
+        self.membership_ = table.membership
+        self.user_of_playlist_ = table.user_of_playlist
+        self.left_out_ = table.left_out
+        self._lookups = {"song": table.songs, "playlist": table.playlists, "user": table.users}
+
+    def _ids(self, role):
+        if not hasattr(self, "_lookups"):  # after unpickling
+            self._lookups = {role: Ids(getattr(self, f"{role}s_"), role) for role in ROLES}
+        return self._lookups[role]
+
+    def _find_columns(self, frame, required):
+        return find_id_columns(
+            frame, user=self.user, playlist=self.playlist, song=self.song, required=required
+        )
+
+    def _read_queries(self, frame, required=()):
+        columns = self._find_columns(frame, required)
+        codes = {}
+        for role in ("user", "playlist"):
+            label = getattr(columns, role)
+            if label is None:
+                codes[role] = np.full(len(frame), -1)
+            else:
+                codes[role] = self._ids(role).codes(read_ids(frame, label, role))
+        users, playlists = codes["user"], codes["playlist"]
+        known = playlists >= 0
+        owners = users.copy()
+        owners[known] = self.user_of_playlist_[playlists[known]]
+        if columns.user is not None:
+            self._check_owners(frame, columns, known & (owners != users), owners)
+        return Queries(owners, playlists, frame)
+
+    def _check_owners(self, frame, columns, wrong, owners):
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"A known playlist must keep its owner; got playlist "
+                f"{frame[columns.playlist].iloc[row]!r} of user {frame[columns.user].iloc[row]!r}, "
+                f"which belonged to {self.users_[owners[row]]!r} in fit. Give the new playlist an "
+                "id of its own."
+            )
+
+    def _distinct_queries(self, frame):
+        """Give one query per playlist of the table, and the query of each row."""
+        required = ("playlist",) if self.user is None else ("user", "playlist")
+        columns = self._find_columns(frame, required)
+        ids = [c for c in (columns.user, columns.playlist) if c is not None]
+        queries = self._read_queries(frame, required)
+        first, inverse = distinct(*(pd.factorize(frame[label])[0] for label in ids))
+        return queries.take(first), inverse
+
+    def _distinct_songs(self, frame):
+        """Give the distinct songs of the table, and the song of each row."""
+        label = self._find_columns(frame, ("song",)).song
+        ids, codes_of_row = Ids.factorize(read_ids(frame, label, "song"), "song")
+        first = distinct(codes_of_row)[0]
+        codes = self._ids("song").codes(ids.index)
+        return Songs(ids.values, codes, frame.iloc[first[codes < 0]]), codes_of_row
+
+    def _catalogue(self):
+        return Songs(self.songs_, np.arange(len(self.songs_)), is_catalogue=True)
+
+    def _candidates_for(self, songs):
+        """Give the candidates to judge songs among, and the column of each of the songs."""
+        if songs.is_new.all():
+            return songs, np.arange(len(songs))
+        catalogue = self._catalogue()
+        if not songs.is_new.any():
+            return catalogue, songs.codes
+        n_new = int(songs.is_new.sum())
+        columns = songs.codes.copy()
+        columns[songs.is_new] = len(catalogue) + np.arange(n_new)
+        ids = np.concatenate([catalogue.ids, songs.ids[songs.is_new]])
+        codes = np.concatenate([catalogue.codes, np.full(n_new, -1)])
+        return Songs(ids, codes, songs.new_rows), columns
+
+    def _read_candidates(self, candidates):
+        if candidates is None:
+            return self._catalogue()
+        if np.ndim(candidates) == 1:
+            return self._known_songs(np.asarray(candidates))
+        frame = to_frame(candidates)
+        label = self._find_columns(frame, ("song",)).song
+        ids = read_ids(frame, label, "song")
+        _check_distinct(ids)
+        codes = self._ids("song").codes(ids)
+        return Songs(ids.to_numpy(), codes, frame[codes < 0])
+
+    def _known_songs(self, ids):
+        _check_distinct(pd.Series(ids))
+        codes = self._ids("song").codes(ids)
+        if len(codes) == 0 or (codes < 0).any():
+            unknown = list(ids[codes < 0][:5])
+            raise ValueError(
+                "Candidates given as ids must be songs of the training catalogue; got "
+                f"{len(ids)} ids, {int((codes < 0).sum())} of them unknown: {unknown}. Pass new "
+                "songs as a table with their feature columns."
+            )
+        return Songs(self.songs_[codes], codes)
+
+    def _seen(self, queries, songs):
+        """Mark the candidates that the known playlists of queries already have."""
+        known = queries.playlists >= 0
+        if not known.any():
+            return None
+        seen = self.membership_[np.where(known, queries.playlists, 0)].astype(bool)
+        seen = csr_array(seen.multiply(known[:, None]))
+        if songs.is_catalogue:
+            return seen
+        columns = np.flatnonzero(~songs.is_new)
+        pick = csr_array(
+            (np.ones(len(columns), dtype=bool), (songs.codes[columns], columns)),
+            shape=(len(self.songs_), len(songs)),
+        )
+        return csr_array(seen @ pick)
+
+    def _score_blocks(self, queries, song_vectors):
+        """Yield the scores of all songs for blocks of queries that fit the working memory."""
+        for batch in row_batches(len(queries), 24 * song_vectors.shape[0]):
+            positions = np.arange(batch.start, batch.stop)
+            vectors = self._query_vectors(queries.take(positions))
+            yield batch, safe_sparse_dot(vectors, song_vectors.T, dense_output=True)
+
+
+def _row_products(left, right):
+    if issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    if issparse(right):
+        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
+    return np.einsum("nd,nd->n", left, right)
+
+
+def _check_distinct(ids):
+    twice = ids[ids.duplicated()]
+    if len(twice):
+        raise ValueError(
+            f"Candidates must be distinct songs; got {twice.iloc[0]!r} more than once "
+            f"({len(twice)} such rows). Drop the copies."
+        )
+
+
+def _check_enough(n_recommendations, songs, seen):
+    if not isinstance(n_recommendations, int | np.integer) or n_recommendations < 1:
+        raise ValueError(
+            f"`n_recommendations` must be a whole number from 1 on; got {n_recommendations!r}. "
+            "Say how many songs to give."
+        )
+    n_seen = 0 if seen is None else int(seen.sum(axis=1).max())
+    if n_recommendations > len(songs) - n_seen:
+        already = f", of which a playlist already has {n_seen}" if n_seen else ""
+        raise ValueError(
+            f"`n_recommendations` must be at most the number of candidate songs: {len(songs)}"
+            f"{already}; got {n_recommendations}. Pass fewer, or more `candidates`."
+        )

@@ -1,0 +1,120 @@
+"""Rankers that know songs by their features and users by their attributes."""
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, issparse, vstack
+
+from skmtc.rankers._base import BaseRanker
+from skmtc.rankers._features import (
+    check_features,
+    feature_names,
+    fit_features,
+    song_transformer,
+    user_transformer,
+)
+from skmtc.rankers._neighbors import similar_users
+
+# Beyond this, products of features and weights overflow before anything can be learned.
+LARGEST_FEATURE = 1e15
+
+
+class FeatureRanker(BaseRanker):
+    """Base of rankers with the parameters `song_features`, `user_features`, `n_neighbors` and
+    `fit_intercept`.
+    """  # noqa: D205
+
+    def _fit_song_features(self, table, frame):
+        """Fit `song_features`; give the features of the catalogue, without the constant one."""
+        transformer = song_transformer(self.song_features, frame, table.columns)
+        rows = self._transformer_input(table.song_rows, table.columns.song)
+        membership = csr_array(table.membership.T)
+        features = fit_features(transformer, rows, membership, table.columns.song)
+        names = feature_names(transformer, features.shape[1])
+        if features.shape[1]:
+            _check_magnitude(features, names)
+        elif not self.fit_intercept:
+            raise ValueError(
+                "Songs need at least one feature; got none from `song_features` and "
+                "fit_intercept=False. Pass a transformer that makes features."
+            )
+        self.song_features_ = transformer
+        self.feature_names_out_ = np.append(names, "constant") if self.fit_intercept else names
+        self.song_vectors_ = self._with_constant(features)
+        return features
+
+    def _fit_user_features(self, table, frame):
+        """Fit `user_features`, and keep the attributes of the known users."""
+        transformer = user_transformer(self.user_features, frame, table.columns)
+        self.user_features_ = transformer
+        self.user_attributes_ = None
+        if transformer is None:
+            return
+        owner = table.columns.playlist if table.columns.user is None else table.columns.user
+        rows = self._transformer_input(table.user_rows, owner)
+        owners = csr_array(
+            (
+                np.ones(len(table.user_of_playlist)),
+                (table.user_of_playlist, np.arange(len(table.user_of_playlist))),
+            )
+        )
+        self.user_attributes_ = fit_features(transformer, rows, owners, owner)
+
+    def _song_vectors(self, songs):
+        if not songs.is_new.any():
+            return self.song_vectors_ if songs.is_catalogue else self.song_vectors_[songs.codes]
+        rows = self._transformer_input(songs.new_rows, self.song)
+        features = check_features(self.song_features_.transform(rows), self.song_features_, rows)
+        new = self._with_constant(features)
+        known = self.song_vectors_[songs.codes[~songs.is_new]]
+        order = np.empty(len(songs), dtype=np.intp)
+        order[~songs.is_new] = np.arange(known.shape[0])
+        order[songs.is_new] = known.shape[0] + np.arange(new.shape[0])
+        stack = vstack if issparse(known) or issparse(new) else np.vstack
+        stacked = stack([known, new])
+        return (csr_array(stacked) if issparse(stacked) else stacked)[order]
+
+    def _similar_users(self, rows):
+        """Weigh the known users for new ones; None where nothing is known of the new users."""
+        described = set(rows.columns) - set(self._find_columns(rows, ()).labels)
+        if self.user_features_ is None or not described:
+            return None
+        owner = self.playlist if self.user is None else self.user
+        rows = self._transformer_input(rows, owner)
+        attributes = check_features(self.user_features_.transform(rows), self.user_features_, rows)
+        return similar_users(attributes, self.user_attributes_, self.n_neighbors)
+
+    def _transformer_input(self, rows, own_id):
+        """Give rows in the form that `song_features` or `user_features` sees.
+
+        Of the ids, a DataFrame keeps only the one of the songs or users that the rows describe.
+        An array stays whole, so that columns keep their positions.
+        """
+        if self._reads_arrays:
+            return rows.to_numpy()
+        columns = self._find_columns(rows, ())
+        others = [c for c in columns.labels if c is not None and c != own_id]
+        return rows.drop(columns=others)
+
+    def _with_constant(self, features):
+        if not self.fit_intercept:
+            return features
+        ones = np.ones((features.shape[0], 1), dtype=features.dtype)
+        if issparse(features):
+            return csr_array(hstack([features, ones], format="csr"))
+        return np.hstack([features, ones])
+
+
+def largest_feature(features, names):
+    """Give the name and size of the largest feature."""
+    sizes = abs(features).max(axis=0)
+    sizes = sizes.toarray().ravel() if issparse(sizes) else np.asarray(sizes)
+    column = int(sizes.argmax())
+    return names[column], float(sizes[column])
+
+
+def _check_magnitude(features, names):
+    name, size = largest_feature(features, names)
+    if size > LARGEST_FEATURE:
+        raise ValueError(
+            f"Features must be of moderate size; got values up to {size:.1e} in feature {name!r}. "
+            "Rescale it, e.g. with StandardScaler in `song_features`."
+        )

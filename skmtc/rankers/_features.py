@@ -1,0 +1,155 @@
+"""Song and user features: any scikit-learn transformer, fitted on distinct songs or users."""
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.utils.validation import check_is_fitted
+
+from skmtc._table import describing_columns
+
+
+def song_transformer(song_features, frame, columns):
+    """Give the unfitted transformer that `song_features` stands for.
+
+    None stands for the numeric columns that describe songs, "passthrough" for every column that
+    is not an id; without any, only the constant feature is left.
+    """
+    if song_features is None:
+        described = describing_columns(frame, columns)["song"]
+        chosen = [c for c in described if _is_numeric(frame[c])]
+    elif isinstance(song_features, str) and song_features == "passthrough":
+        chosen = [c for c in frame.columns if c not in columns]
+        _check_numeric(frame, chosen)
+    else:
+        return _clone(song_features, "song_features")
+    if not chosen and song_features is None:
+        raise ValueError(
+            "Songs need at least one numeric column that describes them; got none among "
+            f"n_features={frame.shape[1]} columns {list(frame.columns)}. Add feature columns to "
+            "the table, or pass as `song_features` a transformer that makes features."
+        )
+    return _passthrough(chosen)
+
+
+def user_transformer(user_features, frame, columns):
+    """Give the unfitted transformer that `user_features` stands for; None for None."""
+    if user_features is None:
+        return None
+    if isinstance(user_features, str) and user_features == "passthrough":
+        chosen = describing_columns(frame, columns)["user"]
+        _check_numeric(frame, chosen)
+        if not chosen:
+            raise ValueError(
+                "user_features='passthrough' needs columns with one value per user; got none "
+                f"among {list(frame.columns)}. Add such columns, or pass user_features=None."
+            )
+        return _passthrough(chosen)
+    return _clone(user_features, "user_features")
+
+
+def fit_features(transformer, rows, membership, id_label):
+    """Fit a transformer on one row per song or user; give the matrix it makes."""
+    matrix = transformer.fit_transform(rows, membership)
+    _check_no_id(transformer, id_label, rows)
+    return check_features(matrix, transformer, rows)
+
+
+def check_features(matrix, transformer, rows):
+    """Give features as a float array or CSR array, and check that all are finite."""
+    if isinstance(matrix, pd.DataFrame):
+        matrix = matrix.to_numpy()
+    if issparse(matrix):
+        matrix = csr_array(matrix)
+        values = matrix.data
+    else:
+        values = matrix = np.asarray(matrix)
+    if matrix.ndim != 2 or matrix.shape[0] != len(rows):
+        raise ValueError(
+            f"Features must be one row per row of their table; got shape {matrix.shape} for "
+            f"{len(rows)} rows from {type(transformer).__name__}. Use a transformer that keeps "
+            "rows."
+        )
+    dtype = matrix.dtype if matrix.dtype == np.float32 else np.float64
+    try:
+        matrix = matrix.astype(dtype, copy=False)
+        values = values.astype(dtype, copy=False)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Features must be numbers; got {matrix.dtype} from {type(transformer).__name__}. "
+            "Encode text columns, e.g. with OneHotEncoder in a ColumnTransformer."
+        ) from None
+    if not np.isfinite(values).all():
+        _refuse_not_finite(matrix, transformer)
+    return matrix
+
+
+def feature_names(transformer, n_features):
+    """Name the features that a fitted transformer makes."""
+    try:
+        return np.asarray(transformer.get_feature_names_out(), dtype=object)
+    except (AttributeError, ValueError, TypeError):
+        return np.asarray([f"feature{i}" for i in range(n_features)], dtype=object)
+
+
+def _is_numeric(column):
+    return pd.api.types.is_numeric_dtype(column.dtype)
+
+
+def _check_numeric(frame, chosen):
+    text = [c for c in chosen if not _is_numeric(frame[c])]
+    if text:
+        raise ValueError(
+            f"'passthrough' needs numeric columns; got {text} of other types. Encode them, e.g. "
+            "with OneHotEncoder in a ColumnTransformer, or drop them."
+        )
+
+
+def _passthrough(chosen):
+    return ColumnTransformer(
+        [("passthrough", "passthrough", list(chosen))], verbose_feature_names_out=False
+    )
+
+
+def _clone(transformer, name):
+    if not hasattr(transformer, "fit_transform"):
+        raise TypeError(
+            f"`{name}` must be a scikit-learn transformer, 'passthrough' or None; got "
+            f"{transformer!r}. Pass e.g. a ColumnTransformer."
+        )
+    return clone(transformer)
+
+
+def _check_no_id(transformer, id_label, rows):
+    """Refuse a transformer that takes the ids themselves for a feature."""
+    given = id_label if isinstance(rows, pd.DataFrame) else f"x{id_label}"
+    names = feature_names(transformer, 0)
+    leaked = [name for name in names if str(name).rsplit("__", 1)[-1] == str(given)]
+    if leaked:
+        raise ValueError(
+            f"The id column {id_label!r} must not be a feature; got it as feature {leaked[0]!r} "
+            f"from {type(transformer).__name__}. Choose the columns to use with a "
+            "ColumnTransformer."
+        )
+
+
+def _refuse_not_finite(matrix, transformer):
+    dense = matrix.toarray() if issparse(matrix) else matrix
+    bad = ~np.isfinite(dense)
+    column = int(bad.any(axis=0).argmax())
+    name = feature_names(transformer, matrix.shape[1])[column]
+    raise ValueError(
+        f"Features must be finite; got NaN or inf in {int(bad[:, column].sum())} of "
+        f"{len(dense)} rows of feature {name!r}, the first at position "
+        f"{int(bad[:, column].argmax())}. Fill in the values, e.g. with SimpleImputer in "
+        "`song_features` or `user_features`."
+    )
+
+
+def is_fitted(transformer):
+    """Tell whether a transformer can be used; None never is."""
+    if transformer is None:
+        return False
+    check_is_fitted(transformer)
+    return True

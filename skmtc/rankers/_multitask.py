@@ -1,0 +1,326 @@
+"""The ranker of the paper: shared, user and playlist weights of song features."""
+
+import numpy as np
+
+from skmtc.optimize import MultitaskObjective, solve_owlqn
+from skmtc.optimize._result import warn_not_converged
+from skmtc.rankers._checks import check_choice, check_number
+from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
+
+SOLVERS = {"owlqn": solve_owlqn}
+
+# Standardised features stay below this; larger ones are probably in an unlucky unit.
+LARGE_FEATURE = 100.0
+
+
+class MultitaskPlaylistRanker(FeatureRanker):
+    """Rank songs for playlists by multitask learning.
+
+    The score of a song for a playlist is linear in the song's features. The weights of a playlist
+    are the sum of weights shared by all, weights of its user and weights of its own, fitted so
+    that songs of a playlist rank above the rest of the catalogue. Which of them score a row is
+    read from the ids:
+
+    ============================== =============================================
+    a known playlist               shared + user + playlist weights
+    a new playlist of a known user shared + user weights
+    a new user with attributes     shared + mean weights of the most similar users
+    a new user                     shared weights
+    ============================== =============================================
+
+    New songs need nothing but their features.
+
+    Parameters
+    ----------
+    user_l2 : float, default=1.0
+        Penalty on the squared l2 norm of each user's weights. With N playlists, the paper's
+        lambda_1 is `user_l2 / N`: a playlist's own fit does not change when strangers join the
+        data.
+
+    playlist_l1 : float, default=1.0
+        Penalty on the l1 norm of each playlist's weights; the paper's lambda_2 is
+        `playlist_l1 / N`. Weights that are too free overfit short playlists.
+
+    shared_l1 : float, default=0.01
+        Penalty on the l1 norm of the shared weights; the paper's lambda_3.
+
+    push : float, default=1.0
+        The larger, the more the lowest ranked songs of a playlist count (the paper's p).
+
+    song_features : transformer, "passthrough" or None, default=None
+        Makes the features of songs. It is cloned and fitted on one row per distinct song,
+        `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
+        matrix of 1-based positions. A DataFrame keeps the song id among its columns but not
+        the user and playlist ids; an array keeps all its columns in place. None takes the numeric
+        columns that describe songs, "passthrough" every column that is not an id.
+
+    user_features : transformer, "passthrough" or None, default=None
+        Makes the attributes of users, by whose cosine new users are compared with known ones. It
+        is fitted on one row per distinct user. None: attributes are not used.
+
+    n_neighbors : int, default=10
+        How many similar users stand in for a new one; users as similar as the last are included.
+
+    fit_intercept : bool, default=True
+        Whether to add the paper's constant feature. Its weights are the last column of every
+        coefficient array and are penalised like any other.
+
+    solver : {"owlqn"}, default="owlqn"
+        "owlqn" is the solver of the paper.
+
+    tol : float, default=1e-3
+        The solver stops when its measure of optimality is at most this. For "owlqn" that is the
+        largest entry of the subgradient of smallest norm, per playlist.
+
+    max_iter : int, default=1000
+        Most iterations of the solver.
+
+    warm_start : bool, default=False
+        Whether `fit` starts from the weights of the previous fit, by the ids of users and
+        playlists. Ids and features may have changed; what is new starts at zero.
+
+    n_jobs : int, default=None
+        Number of threads, in the sense of joblib. It never changes the result.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of solvers that use chance; "owlqn" does not.
+
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    shared_coef_ : ndarray of shape (n_features,)
+        Weights shared by all playlists.
+
+    user_coef_ : ndarray of shape (n_users, n_features)
+        Weights of each user, in the order of `users_`.
+
+    playlist_coef_ : ndarray of shape (n_playlists, n_features)
+        Weights of each playlist, in the order of `playlists_`.
+
+    songs_, users_, playlists_ : ndarray
+        Distinct ids, sorted.
+
+    lambdas_ : tuple of float
+        The penalties in the paper's scaling: lambda_1, lambda_2, lambda_3.
+
+    objective_ : float
+        Value of the objective at the solution.
+
+    optimality_ : float
+        Measure of optimality at the solution, to be compared with `tol`.
+
+    n_iter_ : int
+        Number of iterations of the solver.
+
+    song_features_, user_features_ : transformer or None
+        Fitted transformers.
+
+    song_vectors_ : array or csr_array of shape (n_songs, n_features)
+        Features of the training catalogue, the constant one included.
+
+    user_attributes_ : array, csr_array or None
+        Attributes of the known users.
+
+    feature_names_out_ : ndarray of shape (n_features,)
+        Names of the features, in the order of the coefficients.
+
+    membership_ : csr_array of shape (n_playlists, n_songs)
+        1-based position of each song in each training playlist.
+
+    user_of_playlist_ : ndarray of shape (n_playlists,)
+        Position in `users_` of each playlist's owner.
+
+    left_out_ : dict
+        How many repeated rows and full playlists were left out of fit.
+
+    n_features_in_ : int
+        Number of columns of the table seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    PopularityRanker : Ranking by popularity alone.
+
+    References
+    ----------
+    D. Chen, C. S. Ong, A. K. Menon. Cold-start Playlist Recommendation with Multitask Learning.
+
+    Examples
+    --------
+    Ana likes fast songs, Bob slow ones. A new playlist of Ana's gets the fast song first:
+
+    >>> import pandas as pd
+    >>> from skmtc import MultitaskPlaylistRanker
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "ana", "bob", "bob", "bob"],
+    ...     "playlist": ["gym", "gym", "run", "zen", "zen", "nap"],
+    ...     "song": ["s1", "s2", "s3", "s4", "s5", "s6"],
+    ...     "tempo": [1.5, 1.0, 2.0, -1.0, -1.5, -2.0],
+    ... })
+    >>> ranker = MultitaskPlaylistRanker(user_l2=0.1).fit(X)
+    >>> songs, scores = ranker.recommend(
+    ...     pd.DataFrame({"user": ["ana", "bob"]}), n_recommendations=2
+    ... )
+    >>> songs.tolist()
+    [['s3', 's1'], ['s6', 's5']]
+    """
+
+    def __init__(
+        self,
+        *,
+        user_l2=1.0,
+        playlist_l1=1.0,
+        shared_l1=0.01,
+        push=1.0,
+        song_features=None,
+        user_features=None,
+        n_neighbors=10,
+        fit_intercept=True,
+        solver="owlqn",
+        tol=1e-3,
+        max_iter=1000,
+        warm_start=False,
+        n_jobs=None,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+        verbose=0,
+    ):
+        self.user_l2 = user_l2
+        self.playlist_l1 = playlist_l1
+        self.shared_l1 = shared_l1
+        self.push = push
+        self.song_features = song_features
+        self.user_features = user_features
+        self.n_neighbors = n_neighbors
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        for name in ("user_l2", "playlist_l1", "shared_l1"):
+            check_number(name, getattr(self, name), at_least=0)
+        check_number("push", self.push, above=0)
+        check_number("tol", self.tol, above=0)
+        check_number("max_iter", self.max_iter, at_least=1, whole=True)
+        check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
+        check_choice("solver", self.solver, SOLVERS)
+
+    def _fit(self, table, frame):
+        features = self._fit_song_features(table, frame)
+        self._fit_user_features(table, frame)
+        if len(table.playlists) == 0:
+            self._store_nothing_learned()
+            return
+        objective = MultitaskObjective(
+            features,
+            table.membership,
+            table.user_of_playlist,
+            user_l2=self.user_l2,
+            playlist_l1=self.playlist_l1,
+            shared_l1=self.shared_l1,
+            push=self.push,
+            fit_intercept=self.fit_intercept,
+            n_jobs=self.n_jobs,
+        )
+        coef0 = self._previous_coef(table, objective) if self.warm_start else None
+        result = SOLVERS[self.solver](
+            objective,
+            coef0,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            callback=_print_iteration if self.verbose else None,
+        )
+        if not result.converged:
+            warn_not_converged(
+                result, tol=self.tol, max_iter=self.max_iter, hint=self._scaling_hint(features)
+            )
+        self._store_result(objective, result)
+
+    def _query_vectors(self, queries):
+        vectors = np.tile(self.shared_coef_, (len(queries), 1))
+        user, playlist = queries.users >= 0, queries.playlists >= 0
+        vectors[user] += self.user_coef_[queries.users[user]]
+        vectors[playlist] += self.playlist_coef_[queries.playlists[playlist]]
+        similar = None if user.all() else self._similar_users(queries.rows[~user])
+        if similar is not None:
+            vectors[~user] += similar @ self.user_coef_
+        return vectors
+
+    def _previous_coef(self, table, objective):
+        """Put the weights of the previous fit in the places of their ids."""
+        coef = objective.zeros()
+        shared, user, playlist = objective.split(coef)
+        if not hasattr(self, "shared_coef_") or len(self.shared_coef_) != len(shared):
+            return None
+        shared[:] = self.shared_coef_
+        for rows, role, ids in (
+            (user, "user", table.users),
+            (playlist, "playlist", table.playlists),
+        ):
+            codes = self._ids(role).codes(ids.index)
+            rows[codes >= 0] = getattr(self, f"{role}_coef_")[codes[codes >= 0]]
+        return coef
+
+    def _store_result(self, objective, result):
+        self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
+            part.copy() for part in objective.split(result.coef)
+        )
+        self.lambdas_ = (
+            self.user_l2 / objective.n_playlists,
+            self.playlist_l1 / objective.n_playlists,
+            float(self.shared_l1),
+        )
+        self.objective_ = result.objective
+        self.optimality_ = result.optimality
+        self.n_iter_ = result.n_iter
+
+    def _store_nothing_learned(self):
+        """Store weights of zero: every playlist is full, which the warning has told."""
+        n_features = len(self.feature_names_out_)
+        self.shared_coef_ = np.zeros(n_features)
+        self.user_coef_ = self.playlist_coef_ = np.zeros((0, n_features))
+        self.lambdas_ = (np.inf, np.inf, float(self.shared_l1))
+        self.objective_ = self.optimality_ = 0.0
+        self.n_iter_ = 0
+
+    def _scaling_hint(self, features):
+        if features.shape[1] == 0:
+            return ""
+        name, size = largest_feature(features, self.feature_names_out_)
+        if size <= LARGE_FEATURE:
+            return ""
+        return (
+            f"Feature {name!r} reaches {size:.3g}: rescale it, e.g. with StandardScaler in "
+            "`song_features`; otherwise increase `max_iter`."
+        )
+
+
+def _print_iteration(state):
+    print(
+        f"iteration {state['iteration']:4d}  objective {state['objective']:.8f}  "
+        f"optimality {state['optimality']:.2e}  {state['seconds']:.2f} s"
+    )
