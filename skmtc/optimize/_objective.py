@@ -240,7 +240,7 @@ class MultitaskObjective:
             self._sum_by_user @ playlist_gradients + 2 * self.user_l2 * user
         )
         gradient[1 + self.n_users :] = playlist_gradients
-        return gradient / self.n_playlists
+        return np.asarray(gradient / self.n_playlists)
 
     def curvature(self, coef: Array) -> Array:
         """Give the diagonal of each playlist's Hessian, for the classification loss.
