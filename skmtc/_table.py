@@ -271,7 +271,8 @@ def _check_owners(user_codes, playlist_codes, first_of_playlist, users, playlist
         shared = np.unique(playlist_codes[wrong])
         raise ValueError(
             f"A playlist must have one owner; got playlist "
-            f"{playlists.values[playlist_codes[row]]!r} of users {one!r} and {other!r} "
+            f"{shown(playlists.values[playlist_codes[row]])} of users {shown(one)} and "
+            f"{shown(other)} "
             f"({len(shared)} such playlists). Make playlist ids distinct, e.g. by "
             "joining user and playlist ids."
         )
@@ -348,17 +349,21 @@ def _factorized(frame, label):
 
 def _refuse_column(frame, label, values, first, song_label):
     row = int(np.flatnonzero(values != values[first])[0])
-    pair = [int(first[row]), row]
-    shown = [frame[label].iloc[i] for i in pair]
+    other = int(first[row])
     raise ValueError(
-        f"Column {label!r} must have one value per song or one per user; got {shown[0]!r} in row "
-        f"{pair[0]} and {shown[1]!r} in row {pair[1]}, both of song "
-        f"{frame[song_label].iloc[row]!r}. Correct it, drop it, or choose the columns to use with "
-        "`song_features`."
+        f"Column {label!r} must have one value per song or one per user; got "
+        f"{shown(frame[label].iloc[other])} in row {other} and {shown(frame[label].iloc[row])} in "
+        f"row {row}, both of song {shown(frame[song_label].iloc[row])}. Correct "
+        "it, drop it, or choose the columns to use with `song_features`."
     )
+
+
+def shown(value):
+    """Show a value in a message as a user would write it."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _listing(labels, most=12):
     labels = list(labels)
     more = f", … ({len(labels) - most} more)" if len(labels) > most else ""
-    return "[" + ", ".join(map(repr, labels[:most])) + more + "]"
+    return "[" + ", ".join(map(shown, labels[:most])) + more + "]"

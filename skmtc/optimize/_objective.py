@@ -192,13 +192,15 @@ class MultitaskObjective:
 
     def value(self, coef: Array) -> float:
         """Evaluate the objective, penalties included."""
-        return self.value_and_gradient(coef)[0] + self.l1_value(coef)
+        smooth = self.value_and_gradient(coef)[0]
+        return smooth + self.l1_value(coef) if np.isfinite(smooth) else smooth
 
     def value_and_gradient(self, coef: Array) -> tuple[float, Array]:
         """Evaluate the smooth part (risk and l2 penalty) and its gradient."""
         losses, gradients = self.playlist_losses(self.terms(self.weights(coef)))
         user = self.split(coef)[1]
-        value = (losses.sum() + self.user_l2 * np.sum(user * user)) / self.n_playlists
+        with np.errstate(over="ignore"):
+            value = (losses.sum() + self.user_l2 * np.sum(user * user)) / self.n_playlists
         if not np.isfinite(value):
             return np.inf, np.zeros(self.shape)
         return float(value), self.coef_gradient(gradients, coef)
@@ -262,6 +264,19 @@ class MultitaskObjective:
         rows = np.zeros((self.shape[0], 1))
         rows[0] = self.shared_l1
         rows[1 + self.n_users :] = self.playlist_l1 / self.n_playlists
+        return rows
+
+    @property
+    def scale(self) -> Array:
+        """The order of size of the second derivative in each row of coefficients, as a column.
+
+        It takes that of a playlist's loss for 1, which it is at zero for standardised features.
+        """
+        rows = np.empty((self.shape[0], 1))
+        rows[0] = 1.0
+        rows[1 : 1 + self.n_users, 0] = self.playlists_of_user + 2 * self.user_l2
+        rows[1 + self.n_users :] = 1.0
+        rows[1:] /= self.n_playlists
         return rows
 
     def l1_value(self, coef: Array) -> float:

@@ -82,7 +82,7 @@ def solve_owlqn(
     """
     start = perf_counter()
     coef = objective.zeros() if coef0 is None else np.array(coef0, dtype=np.float64)
-    l1 = objective.l1
+    l1, scale = objective.l1, objective.scale
     smooth, gradient = objective.value_and_gradient(coef)
     if not np.isfinite(smooth):  # a start that overflows is no start
         coef = objective.zeros()
@@ -95,11 +95,13 @@ def solve_owlqn(
 
     while optimality > tol and iteration < max_iter:
         slope = pseudo_gradient(coef, gradient, l1)
-        step = _line_search(objective, coef, value, slope, _direction(slope, pairs, l1), l1, pairs)
+        step = _line_search(
+            objective, coef, value, slope, _direction(slope, pairs, l1, scale), l1, pairs
+        )
         if step is None and pairs:
             pairs.clear()  # the memory may mislead: try plain descent before giving up
             step = _line_search(
-                objective, coef, value, slope, _direction(slope, pairs, l1), l1, pairs
+                objective, coef, value, slope, _direction(slope, pairs, l1, scale), l1, pairs
             )
         if step is None:
             message = "no step lowers the objective any more: rounding limits the accuracy"
@@ -131,28 +133,32 @@ def solve_owlqn(
     )
 
 
-def _direction(slope: Array, pairs: Pairs, l1: Array) -> Array:
+def _direction(slope: Array, pairs: Pairs, l1: Array, scale: Array) -> Array:
     """Give the L-BFGS direction, without the entries that point uphill.
 
     Rows without an l1 penalty have no orthants and keep theirs.
     """
-    direction = _two_loop(slope, pairs)
+    direction = _two_loop(slope, pairs, scale)
     uphill = (direction * slope >= 0) & (l1 > 0)
     direction[uphill] = 0.0
     return direction
 
 
-def _two_loop(slope: Array, pairs: Pairs) -> Array:
-    """Multiply minus the slope by the inverse Hessian that the memory stands for."""
+def _two_loop(slope: Array, pairs: Pairs, scale: Array) -> Array:
+    """Multiply minus the slope by the inverse Hessian that the memory stands for.
+
+    Before anything is remembered, the Hessian is taken for a multiple of `scale`.
+    """
     direction = -slope
     factors = []
     for step, change, inverse in reversed(pairs):
         factor = inverse * np.vdot(step, direction)
         direction -= factor * change
         factors.append(factor)
+    direction /= scale
     if pairs:
         step, change, _ = pairs[-1]
-        direction *= np.vdot(step, change) / np.vdot(change, change)
+        direction *= np.vdot(step, change) / np.vdot(change, change / scale)
     for (step, change, inverse), factor in zip(pairs, reversed(factors), strict=True):
         direction += step * (factor - inverse * np.vdot(change, direction))
     return direction

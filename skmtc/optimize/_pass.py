@@ -64,13 +64,10 @@ class TiledPass:
         self.membership = membership
         self.n_threads = effective_n_jobs(n_jobs)
         self.n_songs, self.n_features = features.shape
-        self.tiles = [
-            slice(start, min(start + TILE_SONGS, self.n_songs))
-            for start in range(0, self.n_songs, TILE_SONGS)
-        ]
+        self.tiles = _slices(self.n_songs, TILE_SONGS)
         # Contiguous copies of the transposed tiles: a product with a strided view is slower.
         self._right = [_transposed(features[tile]) for tile in self.tiles]
-        self._masks: dict[int, Mask] = {}
+        self._masks: dict[tuple[int, int], Mask] = {}
         self._blas = ThreadpoolController()
 
     def negative_sums(
@@ -95,10 +92,9 @@ class TiledPass:
 
         def add_block(block: slice) -> None:
             total = sums[block]
-            with np.errstate(over="ignore", invalid="ignore"):
-                for tile, scores in self._tile_scores(weights, rows, block):
-                    np.exp(scores, out=scores)
-                    total += _product(scores, self.features[tile])
+            for tile, scores in self._tile_scores(weights, rows, block):
+                np.exp(scores, out=scores)
+                total += _product(scores, self.features[tile])
 
         self.map_blocks(add_block, len(weights))
         return NegativeSums(sums[:, -1].copy(), sums)
@@ -109,10 +105,9 @@ class TiledPass:
         sums = np.zeros((len(weights), self.n_features))
 
         def add_block(block: slice) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                for tile, scores in self._tile_scores(weights, None, block):
-                    np.exp(scores, out=scores)
-                    sums[block] += _product(scores, squares[tile])
+            for tile, scores in self._tile_scores(weights, None, block):
+                np.exp(scores, out=scores)
+                sums[block] += _product(scores, squares[tile])
 
         self.map_blocks(add_block, len(weights))
         return sums
@@ -132,15 +127,20 @@ class TiledPass:
 
     def map_blocks(self, function: Callable[[slice], None], n_rows: int) -> None:
         """Call a function on blocks of rows, in threads with one BLAS thread each."""
-        starts = range(0, n_rows, BLOCK_ROWS)
-        blocks = [slice(start, min(start + BLOCK_ROWS, n_rows)) for start in starts]
+        blocks = _slices(n_rows, BLOCK_ROWS)
+
+        def call(block: slice) -> None:
+            # Overflow is an answer here: the row is not finite, and a solver rejects the step.
+            with np.errstate(over="ignore", invalid="ignore"):
+                function(block)
+
         with self._blas.limit(limits=1, user_api="blas"):
             if self.n_threads == 1 or len(blocks) == 1:
                 for block in blocks:
-                    function(block)
+                    call(block)
             else:
                 with ThreadPoolExecutor(self.n_threads) as pool:
-                    list(pool.map(function, blocks))
+                    list(pool.map(call, blocks))
 
     def _tile_scores(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
@@ -158,13 +158,14 @@ class TiledPass:
     def _mask(self, rows: NDArray[np.intp] | None, block: slice) -> "Mask":
         if rows is not None:
             return self._mask_of(self.membership[rows[block]])
-        if block.start not in self._masks:
-            self._masks[block.start] = self._mask_of(self.membership[block])
-        return self._masks[block.start]
+        key = (block.start, block.stop)
+        if key not in self._masks:
+            self._masks[key] = self._mask_of(self.membership[block])
+        return self._masks[key]
 
     def _mask_of(self, membership: csr_array) -> "Mask":
         row = np.repeat(np.arange(membership.shape[0]), np.diff(membership.indptr))
-        tile_of, column = np.divmod(membership.indices, TILE_SONGS)
+        tile_of, column = np.divmod(membership.indices, self.tiles[0].stop)
         widths = np.array([tile.stop - tile.start for tile in self.tiles])
         linear = (row * widths[tile_of] + column).astype(np.int32)
         order = np.argsort(tile_of, kind="stable")
@@ -186,6 +187,10 @@ class Mask(NamedTuple):
 
     linear: NDArray[np.int32]
     ends: NDArray[np.int32]
+
+
+def _slices(length: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def _transposed(tile: FloatArray | csr_array) -> FloatArray | csr_array:

@@ -17,7 +17,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._memory import row_batches
-from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, to_frame
+from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
 from skmtc.metrics import auc_score
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import top_k
@@ -325,8 +325,9 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             row = int(wrong.argmax())
             raise ValueError(
                 f"A known playlist must keep its owner; got playlist "
-                f"{frame[columns.playlist].iloc[row]!r} of user {frame[columns.user].iloc[row]!r}, "
-                f"which belonged to {self.users_[owners[row]]!r} in fit. Give the new playlist an "
+                f"{shown(frame[columns.playlist].iloc[row])} of user "
+                f"{shown(frame[columns.user].iloc[row])}, which belonged to "
+                f"{shown(self.users_[owners[row]])} in fit. Give the new playlist an "
                 "id of its own."
             )
 
@@ -380,7 +381,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         _check_distinct(pd.Series(ids))
         codes = self._ids("song").codes(ids)
         if len(codes) == 0 or (codes < 0).any():
-            unknown = list(ids[codes < 0][:5])
+            unknown = ids[codes < 0][:5].tolist()
             raise ValueError(
                 "Candidates given as ids must be songs of the training catalogue; got "
                 f"{len(ids)} ids, {int((codes < 0).sum())} of them unknown: {unknown}. Pass new "
@@ -424,7 +425,7 @@ def _check_distinct(ids):
     twice = ids[ids.duplicated()]
     if len(twice):
         raise ValueError(
-            f"Candidates must be distinct songs; got {twice.iloc[0]!r} more than once "
+            f"Candidates must be distinct songs; got {shown(twice.iloc[0])} more than once "
             f"({len(twice)} such rows). Drop the copies."
         )
 

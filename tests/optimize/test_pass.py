@@ -1,0 +1,80 @@
+"""The tiled pass against one big product."""
+
+import numpy as np
+import pytest
+from problems import make_problem
+from scipy.sparse import csr_array
+
+from skmtc.optimize import _pass
+from skmtc.optimize._pass import TiledPass
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    monkeypatch.setattr(_pass, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(_pass, "TILE_SONGS", 4)
+
+
+def _problem(dtype=np.float64):
+    features, membership, _ = make_problem(3, n_songs=30)
+    features = np.hstack([features, np.ones((30, 1))]).astype(dtype)
+    weights = np.random.default_rng(1).normal(scale=0.5, size=(12, features.shape[1]))
+    return features, membership, weights
+
+
+def _expected(features, membership, weights):
+    exp = np.exp(weights @ features.T) * (membership.toarray() == 0)
+    return exp.sum(axis=1), exp @ features, exp @ features**2
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_sums_equal_one_big_product(convert, n_jobs):
+    features, membership, weights = _problem()
+    exp, exp_features, exp_squares = _expected(features, membership, weights)
+    tiled = TiledPass(convert(features), membership, n_jobs)
+    for _ in range(2):  # the second pass uses the stored masks
+        sums = tiled.negative_sums(weights)
+        np.testing.assert_allclose(sums.exp, exp)
+        np.testing.assert_allclose(sums.exp_features, exp_features)
+    np.testing.assert_allclose(tiled.negative_square_sums(weights), exp_squares)
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_a_choice_of_rows_is_masked_by_its_own_positives():
+    features, membership, weights = _problem()
+    rows = np.array([7, 2, 11, 0, 3, 8, 1])
+    exp, exp_features, _ = _expected(features, membership, weights)
+    sums = TiledPass(features, membership).negative_sums(weights[rows], rows)
+    np.testing.assert_allclose(sums.exp, exp[rows])
+    np.testing.assert_allclose(sums.exp_features, exp_features[rows])
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_counts_from_a_threshold_include_ties():
+    features, membership, weights = _problem()
+    scores = weights @ features.T
+    threshold = scores[:, 0]  # song 0 is in no playlist, so it always counts itself
+    expected = ((scores >= threshold[:, None]) & (membership.toarray() == 0)).sum(axis=1)
+    counts = TiledPass(features, membership).count_negatives_from(weights, threshold)
+    np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_same_bits_for_any_number_of_threads():
+    features, membership, weights = _problem(np.float32)
+    one, two, three = (
+        TiledPass(features, membership, n_jobs).negative_sums(weights) for n_jobs in (1, 2, 3)
+    )
+    assert np.array_equal(one.exp_features, two.exp_features)
+    assert np.array_equal(one.exp_features, three.exp_features)
+
+
+def test_a_row_that_overflows_does_not_touch_others():
+    features, membership, weights = _problem(np.float32)
+    exp = TiledPass(features, membership).negative_sums(weights).exp
+    weights[4] = 1e6
+    sums = TiledPass(features, membership).negative_sums(weights).exp
+    assert not np.isfinite(sums[4])
+    np.testing.assert_array_equal(np.delete(sums, 4), np.delete(exp, 4))

@@ -1,0 +1,34 @@
+"""Scores and sums over the songs of playlists."""
+
+import numpy as np
+import pytest
+from problems import make_problem
+from scipy.sparse import csr_array
+from sklearn import config_context
+
+from skmtc.optimize._positives import Positives
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+@pytest.mark.parametrize("working_memory", [1e-3, 1024])
+def test_scores_and_sums_equal_loops(convert, working_memory):
+    features, membership, _ = make_problem(0)
+    weights = np.random.default_rng(0).normal(size=(membership.shape[0], features.shape[1]))
+    positives = Positives(convert(features), membership)
+    with config_context(working_memory=working_memory):
+        scores = positives.scores(weights)
+    entries = [(i, m) for i in range(12) for m in np.flatnonzero(membership.toarray()[i])]
+    expected = [weights[i] @ features[m] for i, m in entries]
+    np.testing.assert_allclose(scores, expected)
+
+    sums = np.zeros_like(weights)
+    squares = np.zeros_like(weights)
+    for value, (i, m) in zip(scores, entries, strict=True):
+        sums[i] += value * features[m]
+        squares[i] += value * features[m] ** 2
+    np.testing.assert_allclose(positives.sum_features(scores), sums)
+    np.testing.assert_allclose(positives.sum_squares(scores), squares)
+    lowest = [
+        min(s for s, (j, _) in zip(scores, entries, strict=True) if j == i) for i in range(12)
+    ]
+    np.testing.assert_allclose(positives.reduce(np.minimum, scores), lowest)
