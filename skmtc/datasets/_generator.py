@@ -37,7 +37,7 @@ def make_playlists(
         Number of artists.
 
     n_features : int, default=8
-        Number of numeric song features `x0`, `x1`…
+        Number of numeric song features, which are named `x0`, `x1` and so on.
 
     mean_length : int, default=12
         Mean number of songs of a playlist.
@@ -51,7 +51,7 @@ def make_playlists(
     Returns
     -------
     X : DataFrame
-        Membership table with the columns user, playlist, song, artist, year, x0, x1…, age and
+        Membership table with the columns user, playlist, song, artist, year, x0 and so on, age and
         country.
 
     truth : Bunch

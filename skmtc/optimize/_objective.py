@@ -9,10 +9,10 @@ from scipy.sparse import csr_array, hstack, issparse
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._penalty import l1_value, pseudo_gradient
 from skmtc.optimize._positives import Positives
+from skmtc.optimize._risks import Risk, empirical_risk
 
 Array = NDArray[np.float64]
 Loss = Literal["classification", "ranking"]
-Risk = Literal["classification", "p-norm push", "bottom-push", "bottom-push exponential"]
 
 
 class RiskTerms(NamedTuple):
@@ -178,25 +178,78 @@ class MultitaskObjective:
         )
 
     def zeros(self) -> Array:
-        """Give coefficients of zero."""
+        """Give coefficients of zero.
+
+        Returns
+        -------
+        coef : ndarray of shape `shape`
+            Zeros.
+        """
         return np.zeros(self.shape)
 
     def split(self, coef: Array) -> tuple[Array, Array, Array]:
-        """Give views of the shared, user and playlist rows."""
+        """Give views of the shared, user and playlist rows.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        shared, user, playlist : ndarray
+            Views of shapes (n_features,), (n_users, n_features) and (n_playlists, n_features).
+        """
         return coef[0], coef[1 : 1 + self.n_users], coef[1 + self.n_users :]
 
     def weights(self, coef: Array) -> Array:
-        """Sum the three parts: one row of weights per playlist."""
+        """Sum the three parts: one row of weights per playlist.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_playlists, n_features)
+            What each playlist is scored with.
+        """
         shared, user, playlist = self.split(coef)
         return np.asarray(playlist + user[self.user_of_playlist] + shared)
 
     def value(self, coef: Array) -> float:
-        """Evaluate the objective, penalties included."""
+        """Evaluate the objective, penalties included.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        value : float
+            Its value; inf where scores overflow.
+        """
         smooth = self.value_and_gradient(coef)[0]
         return smooth + self.l1_value(coef) if np.isfinite(smooth) else smooth
 
     def value_and_gradient(self, coef: Array) -> tuple[float, Array]:
-        """Evaluate the smooth part (risk and l2 penalty) and its gradient."""
+        """Evaluate the smooth part (risk and l2 penalty) and its gradient.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        value : float
+            Value without the l1 penalties; inf where scores overflow.
+
+        gradient : ndarray of shape `shape`
+            Its gradient; zero where the value is inf.
+        """
         losses, gradients = self.playlist_losses(self.terms(self.weights(coef)))
         user = self.split(coef)[1]
         with np.errstate(over="ignore"):
@@ -206,11 +259,22 @@ class MultitaskObjective:
         return float(value), self.coef_gradient(gradients, coef)
 
     def terms(self, weights: Array) -> RiskTerms:
-        """Make one pass over the data at given weights of the playlists."""
-        sums = self.tiled_pass.negative_sums(self._padded(weights))
+        """Make one pass over the data at given weights of the playlists.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_playlists, n_features)
+            Sums of shared, user and playlist weights.
+
+        Returns
+        -------
+        terms : RiskTerms
+            Means over the songs in each playlist and over the others, and their gradients.
+        """
+        sums = self.tiled_pass.negative_sums(self.padded(weights))
         counts, positives = self.positives.counts, self.positives
         with np.errstate(over="ignore", invalid="ignore"):
-            exp = np.exp(-self.push * positives.scores(self._padded(weights)))
+            exp = np.exp(-self.push * positives.scores(self.padded(weights)))
             gradient = -positives.sum_features(exp) / counts[:, None]
             return RiskTerms(
                 negative=sums.exp / self.negative_counts,
@@ -220,7 +284,21 @@ class MultitaskObjective:
             )
 
     def playlist_losses(self, terms: RiskTerms) -> tuple[Array, Array]:
-        """Combine the terms to each playlist's loss and its gradient."""
+        """Combine the terms to each playlist's loss and its gradient.
+
+        Parameters
+        ----------
+        terms : RiskTerms
+            What a pass over the data gave.
+
+        Returns
+        -------
+        losses : ndarray of shape (n_playlists,)
+            Loss of each playlist.
+
+        gradients : ndarray of shape (n_playlists, n_features)
+            Gradient of each loss by the weights of its playlist.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             if self.loss == "classification":
                 return (
@@ -234,7 +312,21 @@ class MultitaskObjective:
             return losses, factor[:, None] * terms.negative_gradient + pull
 
     def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
-        """Add up playlist gradients to the gradient of all coefficients, l2 penalty included."""
+        """Add up playlist gradients to the gradient of all coefficients, l2 penalty included.
+
+        Parameters
+        ----------
+        playlist_gradients : ndarray of shape (n_playlists, n_features)
+            Gradient of each playlist's loss.
+
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        gradient : ndarray of shape `shape`
+            Gradient of the smooth part of the objective.
+        """
         gradient = np.empty(self.shape)
         gradient[0] = playlist_gradients.sum(axis=0)
         user = self.split(coef)[1]
@@ -247,12 +339,17 @@ class MultitaskObjective:
     def curvature(self, coef: Array) -> Array:
         """Give the diagonal of each playlist's Hessian, for the classification loss.
 
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
         Returns
         -------
         diagonal : ndarray of shape (n_playlists, n_features)
             Second derivative of each playlist's loss by each of its weights.
         """
-        weights = self._padded(self.weights(coef))
+        weights = self.padded(self.weights(coef))
         exp = np.exp(-self.push * self.positives.scores(weights))
         positive = self.positives.sum_squares(exp) / self.positives.counts[:, None]
         negative = self.tiled_pass.negative_square_sums(weights) / self.negative_counts[:, None]
@@ -268,19 +365,33 @@ class MultitaskObjective:
 
     @property
     def scale(self) -> Array:
-        """The order of size of the second derivative in each row of coefficients, as a column.
+        """The order of size of the second derivative by each coefficient.
 
-        It takes that of a playlist's loss for 1, which it is at zero for standardised features.
+        It takes that of a playlist's loss for the mean square of the feature, as it is at zero.
         """
-        rows = np.empty((self.shape[0], 1))
-        rows[0] = 1.0
-        rows[1 : 1 + self.n_users, 0] = self.playlists_of_user + 2 * self.user_l2
-        rows[1 + self.n_users :] = 1.0
-        rows[1:] /= self.n_playlists
-        return rows
+        squares = self.features * self.features
+        feature_scale = np.asarray(squares.mean(axis=0), dtype=np.float64)[: self.n_features]
+        feature_scale[feature_scale == 0] = 1.0
+        scale = np.tile(feature_scale, (self.shape[0], 1))
+        user = self.split(scale)[1]
+        user *= self.playlists_of_user[:, None]
+        user += 2 * self.user_l2
+        scale[1:] /= self.n_playlists
+        return scale
 
     def l1_value(self, coef: Array) -> float:
-        """Evaluate the l1 penalties."""
+        """Evaluate the l1 penalties.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        penalty : float
+            What they add to the objective.
+        """
         return l1_value(coef, self.l1)
 
     def kkt_residual(self, coef: Array, gradient: Array | None = None) -> float:
@@ -289,6 +400,19 @@ class MultitaskObjective:
         The largest entry of the subgradient of smallest norm, per playlist: rows of the shared
         weights are means over all playlists, rows of a user means over the user's playlists. Zero
         if and only if `coef` is a minimiser.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        gradient : ndarray of shape `shape`, default=None
+            Gradient of the smooth part at `coef`, if it is at hand.
+
+        Returns
+        -------
+        residual : float
+            The distance; inf where scores overflow.
         """
         if gradient is None:
             value, gradient = self.value_and_gradient(coef)
@@ -306,6 +430,16 @@ class MultitaskObjective:
 
         Where the playlist rows of `coef` are zero and the other rows optimal, they are optimal
         for every `playlist_l1` from the first number on; likewise the shared row and the second.
+
+        Parameters
+        ----------
+        coef : ndarray of shape `shape`
+            Coefficients.
+
+        Returns
+        -------
+        playlist_l1, shared_l1 : float
+            The two thresholds.
         """
         gradient = self.value_and_gradient(coef)[1]
         shared, _, playlist = self.split(gradient)
@@ -320,39 +454,17 @@ class MultitaskObjective:
             Coefficients.
 
         kind : str, default="classification"
-            "classification": the risk that is minimised in practice;
-            "p-norm push": the ranking risk that it stands in for;
-            "bottom-push": the share of other songs that rank at or above the lowest ranked song
-            of the playlist;
-            "bottom-push exponential": its upper bound by the exponential loss, which the p-norm
-            push approaches as `push` grows.
+            "classification" is the risk that is minimised in practice, "p-norm push" the ranking
+            risk that it stands in for. "bottom-push" is the share of other songs that rank at or
+            above the lowest ranked song of the playlist, "bottom-push exponential" its upper bound
+            by the exponential loss, which the p-norm push approaches as `push` grows.
 
         Returns
         -------
         risk : float
             Mean over playlists.
         """
-        weights = self._padded(self.weights(coef))
-        scores = self.positives.scores(weights)
-        lowest = self.positives.reduce(np.minimum, scores)
-        if kind == "bottom-push":
-            counts = self.tiled_pass.count_negatives_from(weights, lowest)
-            return float(np.mean(counts / self.negative_counts))
-        with np.errstate(over="ignore"):
-            negative = self.tiled_pass.negative_sums(weights).exp / self.negative_counts
-            if kind == "classification":
-                exp = self.positives.reduce(np.add, np.exp(-self.push * scores))
-                return float(np.mean(exp / (self.push * self.positives.counts) + negative))
-            if kind == "bottom-push exponential":
-                return float(np.mean(np.exp(-lowest) * negative))
-            if kind == "p-norm push":
-                above = scores - np.repeat(lowest, self.positives.counts)
-                sums = self.positives.reduce(np.add, np.exp(-self.push * above))
-                return float(np.mean(np.exp(np.log(sums) / self.push - lowest) * negative))
-        raise ValueError(
-            "`kind` must be 'classification', 'p-norm push', 'bottom-push' or 'bottom-push "
-            f"exponential'; got {kind!r}. Name one of these risks."
-        )
+        return empirical_risk(self, coef, kind)
 
     def _check(self) -> None:
         counts = np.diff(self.membership.indptr)
@@ -382,8 +494,19 @@ class MultitaskObjective:
                 "The paper's method is 'classification'."
             )
 
-    def _padded(self, weights: Array) -> Array:
-        """Add the weight 0 of the constant feature where there is no intercept."""
+    def padded(self, weights: Array) -> Array:
+        """Add the weight 0 of the constant feature where there is no intercept.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_playlists, n_features)
+            Weights of the playlists.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_playlists, n_columns)
+            One weight per column of `features`, which always have the constant one.
+        """
         if self.fit_intercept:
             return weights
         return np.hstack([weights, np.zeros((len(weights), 1))])

@@ -1,0 +1,29 @@
+"""Sphinx configuration."""
+
+import skmtc
+
+project = "skmtc"
+author = "The skmtc developers"
+copyright = "2026, the skmtc developers"
+version = release = skmtc.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build"]
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "inherited-members": True}
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "skmtc"
+html_show_sourcelink = False

@@ -1,0 +1,124 @@
+"""Features made by any transformer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+from skmtc import MultitaskPlaylistRanker
+from skmtc.datasets import make_playlists
+
+
+@pytest.fixture(scope="module")
+def X():
+    table = make_playlists(n_users=6, n_playlists=20, n_songs=40, random_state=0)
+    return table.drop(columns="year")  # in the thousands, where other features are around 1
+
+
+def _columns(step, columns):
+    return ColumnTransformer([("chosen", step, columns)])
+
+
+def _fit(X, **parameters):
+    return MultitaskPlaylistRanker(max_iter=500, tol=0.05, **parameters).fit(X)
+
+
+def test_none_takes_the_numeric_columns_that_describe_songs(X):
+    ranker = _fit(X)
+    names = [*(f"x{j}" for j in range(8)), "constant"]
+    assert ranker.feature_names_out_.tolist() == names
+    first = X.drop_duplicates("song").sort_values("song")
+    np.testing.assert_allclose(ranker.song_vectors_[:, :8], first[names[:-1]])
+    assert (ranker.song_vectors_[:, -1] == 1).all()
+
+
+def test_a_transformer_sees_one_row_per_song_and_positions(X):
+    class Recorder(TransformerMixin, BaseEstimator):
+        def fit(self, songs, membership):
+            Recorder.songs, Recorder.membership = songs, membership
+            return self
+
+        def transform(self, songs):
+            return songs[["x0", "x1"]].to_numpy()
+
+    _fit(X, song_features=Recorder())
+    assert Recorder.songs["song"].tolist() == sorted(X["song"].unique())
+    assert not {"user", "playlist"} & set(Recorder.songs.columns)
+    positions = X.assign(position=X.groupby("playlist").cumcount() + 1)
+    expected = positions.pivot_table(index="song", columns="playlist", values="position")
+    np.testing.assert_array_equal(Recorder.membership.toarray(), expected.fillna(0))
+
+
+def test_sparse_and_pandas_output_work(X):
+    dense = _fit(X, song_features=_columns(StandardScaler(), ["x0", "x1"]))
+    framed = _columns(StandardScaler(), ["x0", "x1"]).set_output(transform="pandas")
+    sparse = _columns(FunctionTransformer(csr_matrix), ["x0", "x1"])
+    np.testing.assert_allclose(
+        _fit(X, song_features=framed).predict(X), dense.predict(X), rtol=1e-6
+    )
+    ranker = _fit(X, song_features=sparse)
+    assert np.isfinite(ranker.predict(X)).all()
+    new = X.assign(song=X["song"] + "b")
+    np.testing.assert_allclose(ranker.predict(new), ranker.predict(X))
+
+
+def test_missing_values_are_the_transformers_to_fill(X):
+    holes = X.copy()
+    holes.loc[holes["song"] == holes["song"].iloc[0], "x1"] = np.nan
+    _fit(holes, song_features=_columns(SimpleImputer(), ["x0", "x1"]))
+    with pytest.raises(ValueError, match=r"NaN or inf in 1 of 40 rows of feature 'x1'.*Impute"):
+        _fit(holes)
+    ranker = _fit(X)
+    with pytest.raises(ValueError, match="feature 'x2'"):
+        ranker.predict(X.assign(song="new", x2=np.inf))
+
+
+def test_array_columns_keep_their_positions(X):
+    array = X[["playlist", "song", "x0", "x1"]].apply(lambda c: pd.factorize(c)[0])
+    array = array.to_numpy(dtype=float)
+    chosen = _columns(StandardScaler(), [2])
+    ranker = _fit(array, user=None, playlist=0, song=1, song_features=chosen)
+    assert ranker.song_vectors_.shape[1] == 2
+    np.testing.assert_allclose(ranker.song_vectors_[:, 0].mean(), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "parameters", "message"),
+    [
+        ({}, {"song_features": StandardScaler()}, "could not convert string"),
+        (
+            {"song": lambda x: pd.factorize(x["song"])[0]},
+            {"song_features": _columns("passthrough", ["song", "x0"])},
+            "id column 'song' must not be a feature; got it as feature 'chosen__song'",
+        ),
+        ({}, {"song_features": "passthrough"}, r"numeric columns; got \['artist', 'country'\]"),
+        ({}, {"song_features": _columns("passthrough", ["artist"])}, "Features must be numbers"),
+        ({"x1": 1e30}, {}, "got values up to 1.0e\\+30 in feature 'x1'. Rescale"),
+        ({}, {"song_features": _columns(OneHotEncoder(), ["mood"])}, "mood"),
+    ],
+)
+def test_bad_features_are_told(X, change, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        _fit(X.assign(**change), **parameters)
+
+
+def test_no_features_at_all_are_told(X):
+    ids = X[["user", "playlist", "song"]]
+    with pytest.raises(ValueError, match="at least one numeric column"):
+        _fit(ids)
+    with pytest.raises(ValueError, match="fit_intercept=False"):
+        _fit(ids, song_features="passthrough", fit_intercept=False)
+    with pytest.raises(TypeError, match="`song_features` must be a scikit-learn transformer"):
+        _fit(ids, song_features="tempo")
+    with pytest.raises(ValueError, match="one value per user; got none"):
+        _fit(ids.assign(x=pd.factorize(ids["song"])[0] * 0.1), user_features="passthrough")
+
+
+def test_rows_must_be_kept(X):
+    half = FunctionTransformer(lambda x: np.ones((len(x) // 2, 1)))
+    with pytest.raises(ValueError, match="one row per row"):
+        _fit(X, song_features=half)

@@ -1,0 +1,85 @@
+"""Public names, the direction of imports, and the time an import takes."""
+
+import ast
+import importlib
+import pathlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import skmtc
+
+ROOT = pathlib.Path(skmtc.__file__).parent
+MODULES = ["skmtc"] + [
+    f"skmtc.{m.name}" for m in pkgutil.iter_modules(skmtc.__path__) if not m.name.startswith("_")
+]
+
+# What each part may import of the package; data flows from the left to the right of the list.
+ALLOWED = {
+    "_memory": set(),
+    "_table": set(),
+    "optimize": {"_memory"},
+    "metrics": {"_memory"},
+    "datasets": set(),
+    "rankers": {"_memory", "_table", "optimize", "metrics"},
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_all_lists_what_is_there_sorted(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert sorted(module.__all__) == sorted(set(module.__all__))
+    assert all(hasattr(module, public) for public in module.__all__)
+
+
+def _imported_parts(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.split(".")[0] == "skmtc":
+                yield ".".join(name.split(".")[1:2])
+
+
+def _part(path):
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    part = _part(path)
+    if part in ("__init__", "__main__"):
+        return
+    foreign = set(_imported_parts(path)) - {part}
+    assert foreign <= ALLOWED[part]
+
+
+def _run(code):
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def _import_seconds(modules):
+    code = (
+        f"import time; start = time.process_time(); import {modules}; "
+        "print(time.process_time() - start)"
+    )
+    return min(float(_run(code)) for _ in range(3))
+
+
+def test_import_is_quick():
+    # Under 1.5 s; on a busy machine, little more than what it stands on takes there.
+    seconds = _import_seconds("skmtc")
+    assert seconds < max(1.5, 1.3 * _import_seconds("pandas, sklearn.compose"))
+
+
+def test_import_leaves_heavy_packages_alone():
+    heavy = "('gensim', 'matplotlib', 'implicit', 'dask')"
+    assert _run(f"import sys, skmtc; print([m for m in {heavy} if m in sys.modules])") == "[]"
