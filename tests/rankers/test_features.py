@@ -98,7 +98,7 @@ def test_array_columns_keep_their_positions(X):
         ({}, {"song_features": "passthrough"}, r"numeric columns; got \['artist', 'country'\]"),
         ({}, {"song_features": _columns("passthrough", ["artist"])}, "Features must be numbers"),
         ({"x1": 1e30}, {}, "got values up to 1.0e\\+30 in feature 'x1'. Rescale"),
-        ({}, {"song_features": _columns(OneHotEncoder(), ["mood"])}, "mood"),
+        ({}, {"song_features": _columns(OneHotEncoder(), ["mood"])}, "column"),
     ],
 )
 def test_bad_features_are_told(X, change, parameters, message):
