@@ -16,9 +16,9 @@ extensions = [
     "sphinx_design",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "inherited-members": "BaseEstimator,_MetadataRequester"}
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. "
