@@ -71,13 +71,14 @@ def _import_seconds(modules):
         f"import time; start = time.process_time(); import {modules}; "
         "print(time.process_time() - start)"
     )
-    return min(float(_run(code)) for _ in range(3))
+    return float(_run(code))
 
 
 def test_import_is_quick():
-    # Under 1.5 s; on a busy machine, little more than what it stands on takes there.
-    seconds = _import_seconds("skmtc")
-    assert seconds < max(1.5, 1.3 * _import_seconds("pandas, sklearn.compose"))
+    # Under 1.5 s; where other processes slow the machine down, little more than what it needs.
+    ours = min(_import_seconds("skmtc") for _ in range(4))
+    needed = min(_import_seconds("pandas, sklearn.base") for _ in range(4))
+    assert ours < max(1.5, 1.5 * needed)
 
 
 def test_import_leaves_heavy_packages_alone():

@@ -1,5 +1,7 @@
 """The multitask objective: the only place with the full formula."""
 
+from copy import copy
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -155,6 +157,7 @@ class MultitaskObjective:
         self.push = push
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
         membership = csr_array(membership)
         membership.sort_indices()
         self.membership = membership
@@ -165,10 +168,13 @@ class MultitaskObjective:
         self.n_features = self.features.shape[1] - (not fit_intercept)
         self.n_users = int(self.user_of_playlist.max()) + 1
         self.shape = (1 + self.n_users + self.n_playlists, self.n_features)
+        self._derive()
+
+    def _derive(self) -> None:
+        """Derive what depends on the order of playlists."""
         self.playlists_of_user = np.bincount(self.user_of_playlist)
-        self.positives = Positives(self.features, membership)
+        self.positives = Positives(self.features, self.membership)
         self.negative_counts = self.n_songs - self.positives.counts
-        self.tiled_pass = TiledPass(self.features, membership, n_jobs)
         self._sum_by_user = csr_array(
             (
                 np.ones(self.n_playlists),
@@ -176,6 +182,31 @@ class MultitaskObjective:
             ),
             shape=(self.n_users, self.n_playlists),
         )
+
+    @cached_property
+    def tiled_pass(self) -> TiledPass:
+        """The pass over all playlists and songs, made when it is first needed."""
+        return TiledPass(self.features, self.membership, self.n_jobs)
+
+    def reordered(self, order: NDArray[np.intp]) -> "MultitaskObjective":
+        """Give the same problem with its playlists in another order, sharing the features.
+
+        Parameters
+        ----------
+        order : ndarray of shape (n_playlists,)
+            Which playlist comes at each place.
+
+        Returns
+        -------
+        objective : MultitaskObjective
+            The reordered problem.
+        """
+        other = copy(self)
+        other.__dict__.pop("tiled_pass", None)
+        other.membership = self.membership[order]
+        other.user_of_playlist = self.user_of_playlist[order]
+        other._derive()
+        return other
 
     def zeros(self) -> Array:
         """Give coefficients of zero.
@@ -258,38 +289,57 @@ class MultitaskObjective:
             return np.inf, np.zeros(self.shape)
         return float(value), self.coef_gradient(gradients, coef)
 
-    def terms(self, weights: Array) -> RiskTerms:
+    def terms(
+        self,
+        weights: NDArray[np.floating[Any]],
+        *,
+        rows: NDArray[np.intp] | None = None,
+        tiled_pass: TiledPass | None = None,
+    ) -> RiskTerms:
         """Make one pass over the data at given weights of the playlists.
 
         Parameters
         ----------
-        weights : ndarray of shape (n_playlists, n_features)
+        weights : ndarray of shape (n_rows, n_features)
             Sums of shared, user and playlist weights.
+
+        rows : ndarray of shape (n_rows,), default=None
+            Codes of the playlists that `weights` are for; None stands for all.
+
+        tiled_pass : TiledPass, default=None
+            Another pass over the songs, such as one over a sample of them.
 
         Returns
         -------
         terms : RiskTerms
             Means over the songs in each playlist and over the others, and their gradients.
         """
-        sums = self.tiled_pass.negative_sums(self.padded(weights))
-        counts, positives = self.positives.counts, self.positives
+        weights = self.padded(weights)
+        sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows)
+        negatives = self.negative_counts if rows is None else self.negative_counts[rows]
+        positives = self.positives if rows is None else self.positives.take(rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            exp = np.exp(-self.push * positives.scores(self.padded(weights)))
-            gradient = -positives.sum_features(exp) / counts[:, None]
+            exp = np.exp(-self.push * positives.scores(weights))
+            gradient = -positives.sum_features(exp) / positives.counts[:, None]
             return RiskTerms(
-                negative=sums.exp / self.negative_counts,
-                negative_gradient=self._cut(sums.exp_features) / self.negative_counts[:, None],
-                positive=positives.reduce(np.add, exp) / counts,
+                negative=sums.exp / negatives,
+                negative_gradient=self._cut(sums.exp_features) / negatives[:, None],
+                positive=positives.reduce(np.add, exp) / positives.counts,
                 positive_gradient=self._cut(gradient),
             )
 
-    def playlist_losses(self, terms: RiskTerms) -> tuple[Array, Array]:
+    def playlist_losses(
+        self, terms: RiskTerms, rows: NDArray[np.intp] | None = None
+    ) -> tuple[Array, Array]:
         """Combine the terms to each playlist's loss and its gradient.
 
         Parameters
         ----------
         terms : RiskTerms
             What a pass over the data gave.
+
+        rows : ndarray of shape (n_rows,), default=None
+            Codes of the playlists that `terms` are for; None stands for all.
 
         Returns
         -------
@@ -306,9 +356,12 @@ class MultitaskObjective:
                     terms.negative_gradient + terms.positive_gradient,
                 )
             # The sum of positives to the power 1 / push, as a factor of the negatives.
-            factor = (self.positives.counts * terms.positive) ** (1 / self.push)
+            counts = self.positives.counts if rows is None else self.positives.counts[rows]
+            factor = (counts * terms.positive) ** (1 / self.push)
             losses = factor * terms.negative
-            pull = (losses / terms.positive)[:, None] * terms.positive_gradient
+            # Where the positives underflow, the loss is as good as zero, and so is its gradient.
+            share = np.divide(losses, terms.positive, where=terms.positive > 0, out=losses * 0.0)
+            pull = share[:, None] * terms.positive_gradient
             return losses, factor[:, None] * terms.negative_gradient + pull
 
     def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
@@ -494,7 +547,7 @@ class MultitaskObjective:
                 "The paper's method is 'classification'."
             )
 
-    def padded(self, weights: Array) -> Array:
+    def padded(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Add the weight 0 of the constant feature where there is no intercept.
 
         Parameters

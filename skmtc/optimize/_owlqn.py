@@ -26,6 +26,7 @@ def solve_owlqn(
     tol: float = 1e-4,
     max_iter: int = 1000,
     memory: int = 10,
+    random_state: int | None = None,
     callback: Callable[[dict[str, Any]], Any] | None = None,
 ) -> SolverResult:
     """Minimise a multitask objective by orthant-wise limited-memory quasi-Newton steps.
@@ -56,9 +57,12 @@ def solve_owlqn(
     memory : int, default=10
         Number of L-BFGS corrections.
 
+    random_state : int or None, default=None
+        Ignored: nothing here depends on chance. All solvers have it.
+
     callback : callable, default=None
-        Called after every iteration with a dict of `iteration`, `objective`, `optimality`,
-        `seconds` and `coef`. The solver stops when it returns True.
+        Called after every iteration with a dict of the newest entries of the history and
+        `iteration`. The solver stops when it returns True.
 
     Returns
     -------
@@ -115,8 +119,7 @@ def solve_owlqn(
         history["optimality"].append(optimality)
         history["seconds"].append(perf_counter() - start)
         if callback is not None and callback(
-            {name: values[-1] for name, values in history.items()}
-            | {"iteration": iteration, "coef": coef}
+            {name: values[-1] for name, values in history.items()} | {"iteration": iteration}
         ):
             message = "the callback asked to stop"
             break

@@ -4,15 +4,14 @@ This is where nearly all the arithmetic of the package happens, so it is written
 products that stay in cache: blocks of playlists, tiles of songs, two products a tile.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
-from threadpoolctl import ThreadpoolController
+
+from skmtc.optimize._threads import Threads
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -55,20 +54,28 @@ class TiledPass:
 
     n_jobs : int or None
         Number of threads, in the sense of joblib.
+
+    offsets : ndarray of shape (n_songs,), default=None
+        Added to the scores of songs: logarithms of weights.
     """
 
     def __init__(
-        self, features: FloatArray | csr_array, membership: csr_array, n_jobs: int | None = None
+        self,
+        features: FloatArray | csr_array,
+        membership: csr_array,
+        n_jobs: int | None = None,
+        *,
+        offsets: FloatArray | None = None,
     ) -> None:
         self.features = features
         self.membership = membership
-        self.n_threads = effective_n_jobs(n_jobs)
+        self.threads = Threads(n_jobs)
         self.n_songs, self.n_features = features.shape
         self.tiles = _slices(self.n_songs, TILE_SONGS)
         # Contiguous copies of the transposed tiles: a product with a strided view is slower.
         self._right = [_transposed(features[tile]) for tile in self.tiles]
+        self._offsets = None if offsets is None else offsets.astype(features.dtype)
         self._masks: dict[tuple[int, int], Mask] = {}
-        self._blas = ThreadpoolController()
 
     def negative_sums(
         self, weights: FloatArray, rows: NDArray[np.intp] | None = None
@@ -96,7 +103,7 @@ class TiledPass:
                 np.exp(scores, out=scores)
                 total += _product(scores, self.features[tile])
 
-        self.map_blocks(add_block, len(weights))
+        self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return NegativeSums(sums[:, -1].copy(), sums)
 
     def negative_square_sums(self, weights: FloatArray) -> NDArray[np.float64]:
@@ -109,7 +116,7 @@ class TiledPass:
                 np.exp(scores, out=scores)
                 sums[block] += _product(scores, squares[tile])
 
-        self.map_blocks(add_block, len(weights))
+        self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
 
     def count_negatives_from(
@@ -122,25 +129,8 @@ class TiledPass:
             for _, scores in self._tile_scores(weights, None, block):
                 counts[block] += np.count_nonzero(scores >= threshold[block, None], axis=1)
 
-        self.map_blocks(add_block, len(weights))
+        self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return counts
-
-    def map_blocks(self, function: Callable[[slice], None], n_rows: int) -> None:
-        """Call a function on blocks of rows, in threads with one BLAS thread each."""
-        blocks = _slices(n_rows, BLOCK_ROWS)
-
-        def call(block: slice) -> None:
-            # Overflow is an answer here: the row is not finite, and a solver rejects the step.
-            with np.errstate(over="ignore", invalid="ignore"):
-                function(block)
-
-        with self._blas.limit(limits=1, user_api="blas"):
-            if self.n_threads == 1 or len(blocks) == 1:
-                for block in blocks:
-                    call(block)
-            else:
-                with ThreadPoolExecutor(self.n_threads) as pool:
-                    list(pool.map(call, blocks))
 
     def _tile_scores(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
@@ -149,8 +139,13 @@ class TiledPass:
         left = np.ascontiguousarray(weights[block], dtype=self.features.dtype)
         linear, ends = self._mask(rows, block)
         start = 0
+        # One buffer for all tiles: a new array for each would cost as much as the exponentials.
+        buffer = np.empty(len(left) * self.tiles[0].stop, dtype=left.dtype)
         for tile, right, end in zip(self.tiles, self._right, ends, strict=True):
-            scores = _scores(left, right)
+            width = tile.stop - tile.start
+            scores = _scores(left, right, buffer[: len(left) * width].reshape(-1, width))
+            if self._offsets is not None:
+                scores += self._offsets[tile]
             scores.ravel()[linear[start:end]] = -np.inf  # exp makes it exactly 0
             yield tile, scores
             start = end
@@ -198,10 +193,11 @@ def _transposed(tile: FloatArray | csr_array) -> FloatArray | csr_array:
     return tile if issparse(tile) else np.ascontiguousarray(tile.T)
 
 
-def _scores(left: FloatArray, right: FloatArray | csr_array) -> FloatArray:
+def _scores(left: FloatArray, right: FloatArray | csr_array, out: FloatArray) -> FloatArray:
     if issparse(right):
-        return np.ascontiguousarray((right @ left.T).T)
-    return np.asarray(left @ right)
+        np.copyto(out, (right @ left.T).T)
+        return out
+    return np.matmul(left, right, out=out)
 
 
 def _product(scores: FloatArray, tile: FloatArray | csr_array) -> FloatArray:

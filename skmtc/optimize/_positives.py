@@ -28,6 +28,10 @@ class Positives:
         self.membership = membership
         self.counts = np.diff(membership.indptr)
 
+    def take(self, rows: NDArray[np.intp]) -> "Positives":
+        """Give the positives of some playlists."""
+        return Positives(self.features, self.membership[rows])
+
     def scores(self, weights: FloatArray) -> NDArray[np.float64]:
         """Score every stored membership with the weights of its playlist."""
         indptr, indices = self.membership.indptr, self.membership.indices

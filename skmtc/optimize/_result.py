@@ -34,7 +34,10 @@ class SolverResult:
         Why the solver stopped, in words.
 
     history : dict of str to list
-        One value per iteration of each quantity that was recorded.
+        One value per iteration of each quantity that the solver records: `objective`,
+        `optimality` and `seconds`; "prox-newton" also `passes` over the data, and `dual_gap` and
+        `restricted_gap`, bounds on the relative suboptimality, and starts with an entry for
+        the first point.
 
     Examples
     --------

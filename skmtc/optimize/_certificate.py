@@ -1,0 +1,88 @@
+"""How far from the minimum: bounds that hold at any point."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skmtc.optimize._sweep import Penalties, Users
+
+Array = NDArray[np.floating[Any]]
+
+
+class Gap(NamedTuple):
+    """Bounds on the distance of the objective to its minimum, for a sum over playlists.
+
+    Attributes
+    ----------
+    full : float
+        No coefficients have an objective that is lower by more.
+
+    restricted : float
+        None with shared weights of l1 norm at most 2 ||shared||_1 + 1 do. Much tighter.
+    """
+
+    full: float
+    restricted: float
+
+
+def duality_gap(
+    value: float,
+    losses: Array,
+    gradients: Array,
+    weights: Array,
+    shared: Array,
+    users: Users,
+    penalties: Penalties,
+) -> Gap:
+    """Bound the distance to the minimum by Fenchel duality.
+
+    The gradients of the losses, scaled down to where the penalties allow, are a feasible point of
+    the dual problem. Because the losses are log-convex, the conjugate at a scaled gradient kappa g
+    is at most kappa (w.g + (log kappa - 1) loss).
+
+    Parameters
+    ----------
+    value : float
+        Objective, as a sum over playlists.
+
+    losses : ndarray of shape (n_playlists,)
+        Losses of the playlists.
+
+    gradients, weights : ndarray of shape (n_playlists, n_features)
+        Their gradients, and the weights where they are.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    users : Users
+        Which playlists belong to each user.
+
+    penalties : Penalties
+        Penalties for a sum over playlists.
+
+    Returns
+    -------
+    gap : Gap
+        The bounds.
+    """
+    largest = np.abs(gradients).max(axis=1).astype(np.float64)
+    scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
+    products = np.einsum("nd,nd->n", weights, gradients, dtype=np.float64)
+    by_user = users.sum(scale[:, None] * gradients)
+    total = np.abs(by_user.sum(axis=0, dtype=np.float64)).max()
+
+    def dual(factor: float) -> float:
+        scaled = factor * scale
+        entropy = losses * (1 - np.log(np.maximum(scaled, 1e-300)))
+        conjugate = np.sum(scaled * (entropy - products))
+        norms = factor**2 * np.sum(np.square(by_user, dtype=np.float64))
+        if norms > 0:
+            conjugate -= norms / (4 * max(penalties.user_l2, 1e-300))
+        return float(conjugate)
+
+    fits = min(1.0, penalties.shared_l1 / max(total, 1e-300))
+    radius = 2 * float(np.abs(shared).sum()) + 1
+    excess = radius * max(0.0, total - penalties.shared_l1)
+    # Losses are positive, so zero bounds the objective, too.
+    return Gap(value - max(dual(fits), 0.0), value - max(dual(1.0) - excess, 0.0))

@@ -1,0 +1,166 @@
+"""The inner problem: the surrogate of all playlists, minimised between two passes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skmtc.optimize._padded import PaddedPositives
+from skmtc.optimize._point import Block, SortedProblem
+from skmtc.optimize._shared import closest_shared, lasso_step
+from skmtc.optimize._surrogate import BlockSurrogate, Expansion
+from skmtc.optimize._sweep import Totals, sweep_users
+from skmtc.optimize._threads import Threads
+
+Array = NDArray[np.floating[Any]]
+
+SWEEP_STEPS = 16
+MAX_SWEEPS = 4
+# Sweeps go on while one brings more than this share of all they brought.
+WORTHWHILE = 0.15
+BACKTRACK = 0.35
+SMALLEST_STEP = 0.01
+
+
+class InnerProblem:
+    """The surrogate of all playlists with all penalties.
+
+    Only the shared weights and one matrix of their size travel between blocks of users.
+
+    Parameters
+    ----------
+    problem : SortedProblem
+        The problem that the surrogate stands for.
+
+    expansion : Expansion
+        Model of log Z of all playlists.
+
+    threads : Threads
+        Threads over blocks of users.
+    """
+
+    def __init__(self, problem: SortedProblem, expansion: Expansion, threads: Threads) -> None:
+        self.problem = problem
+        self.expansion = expansion
+        self.threads = threads
+
+    def minimise(
+        self, totals: Totals, shared: NDArray[np.float64], caution: Array
+    ) -> tuple[Totals, NDArray[np.float64], float, Array]:
+        """Alternate steps of the shared weights and sweeps over users.
+
+        Parameters
+        ----------
+        totals : Totals
+            Where to start.
+
+        shared : ndarray of shape (n_features,)
+            Shared weights to start with.
+
+        caution : ndarray of shape (n_playlists,)
+            Factors of the metric of sweeps.
+
+        Returns
+        -------
+        totals : Totals
+            Where it ended.
+
+        shared : ndarray of shape (n_features,)
+            Shared weights there.
+
+        decrease : float
+            How much lower the surrogate is there.
+
+        caution : ndarray of shape (n_playlists,)
+            Factors for the next time.
+        """
+        penalties = self.problem.penalties
+        decrease = 0.0
+        for _ in range(MAX_SWEEPS):
+            totals, shared, gain = self.shift_shared(totals, shared)
+            totals, swept, caution = self._sweep(totals, shared, caution)
+            nearest = closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
+            gain += swept + self._shared_cost(totals, shared) - self._shared_cost(totals, nearest)
+            shared = nearest
+            decrease += gain
+            if not gain > WORTHWHILE * decrease:
+                break
+        return totals, shared, decrease, caution
+
+    def shift_shared(
+        self, totals: Totals, shared: NDArray[np.float64]
+    ) -> tuple[Totals, NDArray[np.float64], float]:
+        """Move the shared weights, and with them all totals: user and playlist weights are held."""
+        l1 = self.problem.penalties.shared_l1
+
+        def pieces(block: Block) -> tuple[float, Array, Array]:
+            surrogate = self._block_surrogate(block)
+            at = surrogate.evaluate(totals.playlist[block.playlists])
+            value = float(at.value.sum(dtype=np.float64))
+            return value, at.gradient.sum(axis=0), surrogate.hessian_sum(at)
+
+        parts = self.threads.map(pieces, self.problem.blocks)
+        value = sum(part[0] for part in parts) + l1 * np.abs(shared).sum()
+        gradient = np.asarray(np.sum([part[1] for part in parts], axis=0, dtype=np.float64))
+        hessian = np.asarray(np.sum([part[2] for part in parts], axis=0, dtype=np.float64))
+        step = lasso_step(gradient, hessian, shared, l1)
+        size = 1.0
+        while size > SMALLEST_STEP and np.isfinite(step).all() and step.any():
+            moved = shared + size * step
+            shift = (size * step).astype(totals.playlist.dtype)
+            new_value = self._loss_sum(totals.playlist, shift) + l1 * np.abs(moved).sum()
+            if new_value <= value:
+                shifted = Totals(totals.playlist + shift, totals.user + shift)
+                return shifted, moved, float(value - new_value)
+            size *= BACKTRACK
+        return totals, shared, 0.0
+
+    def _sweep(
+        self, totals: Totals, shared: NDArray[np.float64], caution: Array
+    ) -> tuple[Totals, float, Array]:
+        """Sweep all blocks; give the new totals, the gain, and the caution they ask for."""
+        new = Totals(np.empty_like(totals.playlist), np.empty_like(totals.user))
+        new_caution = np.empty_like(caution)
+        row = shared.astype(totals.user.dtype)
+
+        def sweep(block: Block) -> float:
+            start = Totals(totals.playlist[block.playlists], totals.user[block.users])
+            end, gain, cautious = sweep_users(
+                self._block_surrogate(block),
+                start,
+                row,
+                block.local,
+                self.problem.penalties,
+                caution[block.playlists],
+                n_steps=SWEEP_STEPS,
+            )
+            new.playlist[block.playlists], new.user[block.users] = end
+            new_caution[block.playlists] = cautious
+            return gain
+
+        gain = sum(self.threads.map(sweep, self.problem.blocks))
+        return new, gain, new_caution
+
+    def _loss_sum(self, weights: Array, shift: Array) -> float:
+        def loss(block: Block) -> float:
+            at = self._block_surrogate(block).evaluate(weights[block.playlists] + shift)
+            return float(at.value.sum(dtype=np.float64))
+
+        return sum(self.threads.map(loss, self.problem.blocks))
+
+    def _shared_cost(self, totals: Totals, shared: NDArray[np.float64]) -> float:
+        """Give the part of the objective that depends on shared weights with totals held."""
+        off_shared = totals.user - shared
+        penalties = self.problem.penalties
+        return float(
+            penalties.user_l2 * np.einsum("ud,ud->", off_shared, off_shared)
+            + penalties.shared_l1 * np.abs(shared).sum()
+        )
+
+    def _block_surrogate(self, block: Block) -> BlockSurrogate:
+        """Gather the songs of a block; to keep them all would take more memory than the weights."""
+        problem = self.problem
+        positives = PaddedPositives(
+            problem.features, problem.objective.membership[block.playlists], problem.given.push
+        )
+        return BlockSurrogate(self.expansion.take(block.playlists), positives, problem.given.loss)

@@ -1,0 +1,176 @@
+"""A problem with the playlists of each user side by side, and points of it."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skmtc.optimize._curvature import to_dense
+from skmtc.optimize._objective import MultitaskObjective, RiskTerms
+from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._sweep import Penalties, Totals, Users, user_values
+
+Array = NDArray[np.floating[Any]]
+
+# Blocks of this size stay in cache through a sweep; fewer playlists cost more overhead.
+BLOCK_PLAYLISTS = 512
+BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
+
+
+class Block(NamedTuple):
+    """A run of whole users and of their playlists."""
+
+    playlists: slice
+    users: slice
+    local: Users
+
+
+class Point(NamedTuple):
+    """A point, and what a pass over the data told about it.
+
+    Attributes
+    ----------
+    totals : Totals
+        Weights of playlists and users.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    log_negative, mean : ndarray
+        Logarithm of the mean of exp(score) outside each playlist, and its gradient.
+
+    losses, gradients : ndarray
+        Loss of each playlist, and its gradient.
+    """
+
+    totals: Totals
+    shared: NDArray[np.float64]
+    log_negative: Array
+    mean: Array
+    losses: Array
+    gradients: Array
+
+
+class SortedProblem:
+    """A multitask objective for solvers that go user by user.
+
+    All values are sums over playlists: N times the objective.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        The problem.
+    """
+
+    def __init__(self, objective: MultitaskObjective) -> None:
+        self.given = objective
+        self.order = np.argsort(objective.user_of_playlist, kind="stable")
+        self.objective = objective.reordered(self.order)
+        self.dtype = self.objective.features.dtype
+        counts = objective.playlists_of_user
+        self.users = Users(np.cumsum(counts) - counts, counts)
+        n = objective.n_playlists
+        self.penalties = Penalties(
+            objective.user_l2, objective.playlist_l1, n * objective.shared_l1
+        )
+        self.features = self.objective.features[:, : objective.n_features]
+        self.blocks = self._cut_blocks()
+
+    def _cut_blocks(self) -> list[Block]:
+        """Cut users into runs with about as many playlists and memberships as a block takes."""
+        starts, counts = self.users
+        ends = starts + counts
+        entries = self.objective.membership.indptr[ends]
+        work = np.maximum(ends / BLOCK_PLAYLISTS, entries / BLOCK_MEMBERSHIPS)
+        first = np.flatnonzero(np.diff(np.floor(work).astype(int), prepend=-1))
+        blocks = []
+        for a, b in zip(first, [*first[1:], len(counts)], strict=True):
+            local = Users(starts[a:b] - starts[a], counts[a:b])
+            blocks.append(Block(slice(starts[a], ends[b - 1]), slice(a, b), local))
+        return blocks
+
+    @cached_property
+    def _ones(self) -> csr_array:
+        held = self.objective.membership
+        return csr_array((np.ones(len(held.indices)), held.indices, held.indptr), shape=held.shape)
+
+    def evaluate(
+        self, totals: Totals, shared: NDArray[np.float64], tiled_pass: TiledPass | None = None
+    ) -> Point:
+        """Make one pass at a point."""
+        terms = self.objective.terms(np.asarray(totals.playlist), tiled_pass=tiled_pass)
+        return self._point(totals, shared, terms)
+
+    def evaluate_common(self, shared: NDArray[np.float64]) -> Point:
+        """Evaluate the point where all playlists have the shared weights; this needs no pass."""
+        problem = self.objective
+        weights = problem.padded(shared[None])[0]
+        scores = np.asarray(problem.features @ weights, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            exp = np.exp(scores)
+            held = self._ones.copy()
+            held.data = exp[held.indices]
+            outside = np.maximum(exp.sum() - held.sum(axis=1), 1e-300)
+            inside_features = to_dense(held @ self.features)
+            total_features = to_dense(exp @ self.features)
+            pushed = np.exp(-problem.push * scores)
+            held.data = pushed[held.indices]
+            counts = problem.positives.counts
+            terms = RiskTerms(
+                negative=outside / problem.negative_counts,
+                negative_gradient=(total_features - inside_features)
+                / problem.negative_counts[:, None],
+                positive=held.sum(axis=1) / counts,
+                positive_gradient=-to_dense(held @ self.features) / counts[:, None],
+            )
+        row = shared.astype(self.dtype)
+        totals = Totals(np.tile(row, (problem.n_playlists, 1)), np.tile(row, (problem.n_users, 1)))
+        return self._point(totals, row.astype(np.float64), terms)
+
+    def evaluate_rows(
+        self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
+    ) -> Point:
+        """Make a pass for some playlists only; the point has just these rows."""
+        terms = self.objective.terms(totals.playlist, rows=rows, tiled_pass=tiled_pass)
+        return self._point(totals, np.zeros(0), terms, rows)
+
+    def _point(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        terms: RiskTerms,
+        rows: NDArray[np.intp] | None = None,
+    ) -> Point:
+        losses, gradients = self.objective.playlist_losses(terms, rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_negative = np.log(terms.negative)
+            mean = (terms.negative_gradient / terms.negative[:, None]).astype(self.dtype)
+        return Point(totals, shared, log_negative, mean, losses, gradients.astype(self.dtype))
+
+    def user_values(self, point: Point, shared: Array) -> NDArray[np.float64]:
+        """Give each user's part of the objective, for some shared weights."""
+        return user_values(point.losses, point.totals, shared, self.users, self.penalties)
+
+    def value(self, point: Point) -> float:
+        """Give the objective at a point."""
+        total = self.user_values(point, point.shared).sum()
+        return float(total + self.penalties.shared_l1 * np.abs(point.shared).sum())
+
+    def totals_of(self, coef: NDArray[np.float64]) -> tuple[Totals, NDArray[np.float64]]:
+        """Turn coefficients into totals."""
+        shared, user, playlist = self.given.split(coef)
+        user_totals = user + shared
+        playlist_totals = playlist[self.order] + self.users.spread(user_totals)
+        totals = Totals(playlist_totals.astype(self.dtype), user_totals.astype(self.dtype))
+        return totals, shared.copy()
+
+    def coef_of(self, point: Point) -> NDArray[np.float64]:
+        """Turn a point into coefficients."""
+        coef = self.given.zeros()
+        shared, user, playlist = self.given.split(coef)
+        shared[:] = point.shared
+        user[:] = point.totals.user - point.shared
+        playlist[self.order] = point.totals.playlist - self.users.spread(point.totals.user)
+        return coef

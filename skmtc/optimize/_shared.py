@@ -1,0 +1,83 @@
+"""Steps of the shared weights: small problems, whatever the number of playlists."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skmtc.optimize._penalty import soft_threshold
+
+Array = NDArray[np.floating[Any]]
+
+
+def lasso_step(
+    gradient: Array,
+    hessian: Array,
+    shared: Array,
+    l1: float,
+    *,
+    tol: float = 1e-4,
+    max_sweeps: int = 100,
+) -> NDArray[np.float64]:
+    """Minimise gradient.step + step' hessian step / 2 + l1 ||shared + step||_1.
+
+    By coordinate descent, until a sweep moves no coordinate by more than `tol` times the largest
+    move of the first.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (n_features,)
+        Gradient at the shared weights.
+
+    hessian : ndarray of shape (n_features, n_features)
+        Positive semidefinite Hessian.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    l1 : float
+        Penalty.
+
+    tol : float, default=1e-4
+        When to stop.
+
+    max_sweeps : int, default=100
+        Most sweeps over the coordinates.
+
+    Returns
+    -------
+    step : ndarray of shape (n_features,)
+        The minimiser.
+    """
+    hessian = np.asarray(hessian, dtype=np.float64)
+    # Flat directions (equal features, the constant of a ranking loss) get a little curvature.
+    diagonal = np.maximum(hessian.diagonal(), 1e-6 * max(hessian.diagonal().max(), 1e-300))
+    step = np.zeros(len(shared))
+    slope = np.array(gradient, dtype=np.float64)
+    first_move = 0.0
+    for sweep in range(max_sweeps):
+        largest = 0.0
+        for j, curvature in enumerate(diagonal):
+            at = shared[j] + step[j]
+            wanted = at - slope[j] / curvature
+            move = float(wanted - np.clip(wanted, -l1 / curvature, l1 / curvature) - at)
+            if move != 0.0:
+                step[j] += move
+                slope += move * hessian[j]
+                largest = max(largest, abs(move) * np.sqrt(curvature))
+        if sweep == 0:
+            first_move = largest
+        if largest <= tol * first_move:
+            break
+    return step
+
+
+def closest_shared(user_totals: Array, user_l2: float, l1: float) -> NDArray[np.float64]:
+    """Give the best shared weights for given totals of users.
+
+    The minimiser of user_l2 * sum_u ||total_u - shared||^2 + l1 ||shared||_1.
+    """
+    mean = user_totals.mean(axis=0, dtype=np.float64)
+    if user_l2 == 0:  # then the user weights carry everything for free
+        return np.zeros_like(mean) if l1 > 0 else mean
+    return soft_threshold(mean, l1 / (2 * user_l2 * len(user_totals)))
