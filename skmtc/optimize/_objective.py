@@ -294,6 +294,7 @@ class MultitaskObjective:
         weights: NDArray[np.floating[Any]],
         *,
         rows: NDArray[np.intp] | None = None,
+        groups: NDArray[np.intp] | None = None,
         tiled_pass: TiledPass | None = None,
     ) -> RiskTerms:
         """Make one pass over the data at given weights of the playlists.
@@ -306,6 +307,10 @@ class MultitaskObjective:
         rows : ndarray of shape (n_rows,), default=None
             Codes of the playlists that `weights` are for; None stands for all.
 
+        groups : ndarray of shape (n_playlists,), default=None
+            Playlists with the same number, other than -1, have the same weights, which saves
+            work.
+
         tiled_pass : TiledPass, default=None
             Another pass over the songs, such as one over a sample of them.
 
@@ -315,7 +320,7 @@ class MultitaskObjective:
             Means over the songs in each playlist and over the others, and their gradients.
         """
         weights = self.padded(weights)
-        sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows)
+        sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows, groups=groups)
         negatives = self.negative_counts if rows is None else self.negative_counts[rows]
         positives = self.positives if rows is None else self.positives.take(rows)
         with np.errstate(over="ignore", invalid="ignore"):

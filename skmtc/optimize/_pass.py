@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from skmtc.optimize._positives import Positives
 from skmtc.optimize._threads import Threads
 
 FloatArray = NDArray[np.floating[Any]]
@@ -78,7 +79,11 @@ class TiledPass:
         self._masks: dict[tuple[int, int], Mask] = {}
 
     def negative_sums(
-        self, weights: FloatArray, rows: NDArray[np.intp] | None = None
+        self,
+        weights: FloatArray,
+        rows: NDArray[np.intp] | None = None,
+        *,
+        groups: NDArray[np.intp] | None = None,
     ) -> NegativeSums:
         """Sum exp(score) and exp(score) * features over each playlist's negatives.
 
@@ -88,13 +93,23 @@ class TiledPass:
             Weights of the playlists.
 
         rows : ndarray of shape (n_rows,), default=None
-            Codes of the playlists that `weights` are for; None stands for all.
+            Codes of the playlists that `weights` are for; -1 sums over all songs. None stands for
+            all playlists.
+
+        groups : ndarray of shape (n_playlists,), default=None
+            Playlists with the same number have the same weights, and share one sum over all
+            songs, from which their own songs are subtracted; -1 marks a playlist that shares
+            with none. Only where `rows` is None.
 
         Returns
         -------
         sums : NegativeSums
             Rows that overflow are not finite; other rows do not notice.
         """
+        sums = self._sums(weights, rows) if groups is None else self._grouped_sums(weights, groups)
+        return NegativeSums(sums[:, -1].copy(), sums)
+
+    def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
         sums = np.zeros((len(weights), self.n_features))
 
         def add_block(block: slice) -> None:
@@ -104,7 +119,32 @@ class TiledPass:
                 total += _product(scores, self.features[tile])
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
-        return NegativeSums(sums[:, -1].copy(), sums)
+        return sums
+
+    def _grouped_sums(self, weights: FloatArray, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+        alone, sharing = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
+        _, first, group = np.unique(groups[sharing], return_index=True, return_inverse=True)
+        if len(sharing) == len(first):  # nobody to share with
+            return self._sums(weights, None)
+        chosen = np.concatenate([alone, sharing[first]])
+        rows = np.where(np.arange(len(chosen)) < len(alone), chosen, -1)
+        passed = self._sums(weights[chosen], rows)
+
+        own = Positives(self.features, self.membership[sharing])
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = own.scores(weights[sharing])
+            if self._offsets is not None:
+                scores += self._offsets[own.membership.indices]
+            inside = own.sum_features(np.exp(scores))
+            total = passed[len(alone) + group]
+            sums = np.empty((len(weights), self.n_features))
+            sums[alone] = passed[: len(alone)]
+            sums[sharing] = total - inside
+            # Where little is left, rounding would show: these are summed without their own songs.
+            little = sharing[~(inside[:, -1] <= 0.5 * total[:, -1])]
+        if len(little):
+            sums[little] = self._sums(weights[little], little)
+        return sums
 
     def negative_square_sums(self, weights: FloatArray) -> NDArray[np.float64]:
         """Sum exp(score) * features**2 over each playlist's negatives."""
@@ -152,14 +192,16 @@ class TiledPass:
 
     def _mask(self, rows: NDArray[np.intp] | None, block: slice) -> "Mask":
         if rows is not None:
-            return self._mask_of(self.membership[rows[block]])
+            return self._mask_of(rows[block])
         key = (block.start, block.stop)
         if key not in self._masks:
-            self._masks[key] = self._mask_of(self.membership[block])
+            self._masks[key] = self._mask_of(np.arange(block.start, block.stop))
         return self._masks[key]
 
-    def _mask_of(self, membership: csr_array) -> "Mask":
-        row = np.repeat(np.arange(membership.shape[0]), np.diff(membership.indptr))
+    def _mask_of(self, rows: NDArray[np.intp]) -> "Mask":
+        masked = np.flatnonzero(rows >= 0)
+        membership = self.membership[rows[masked]]
+        row = np.repeat(masked, np.diff(membership.indptr))
         tile_of, column = np.divmod(membership.indices, self.tiles[0].stop)
         widths = np.array([tile.stop - tile.start for tile in self.tiles])
         linear = (row * widths[tile_of] + column).astype(np.int32)

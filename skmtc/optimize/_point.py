@@ -99,8 +99,13 @@ class SortedProblem:
     def evaluate(
         self, totals: Totals, shared: NDArray[np.float64], tiled_pass: TiledPass | None = None
     ) -> Point:
-        """Make one pass at a point."""
-        terms = self.objective.terms(np.asarray(totals.playlist), tiled_pass=tiled_pass)
+        """Make one pass at a point.
+
+        Playlists without weights of their own have the weights of their user, and so share them.
+        """
+        same = (totals.playlist == self.users.spread(totals.user)).all(axis=1)
+        groups = np.where(same, self.objective.user_of_playlist, -1)
+        terms = self.objective.terms(totals.playlist, groups=groups, tiled_pass=tiled_pass)
         return self._point(totals, shared, terms)
 
     def evaluate_common(self, shared: NDArray[np.float64]) -> Point:

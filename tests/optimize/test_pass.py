@@ -52,6 +52,36 @@ def test_a_choice_of_rows_is_masked_by_its_own_positives():
 
 
 @pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+@pytest.mark.parametrize("offsets", [False, True])
+def test_playlists_with_equal_weights_share_a_sum(convert, offsets):
+    features, membership, weights = _problem()
+    groups = np.array([0, 0, -1, 3, 3, 3, 0, -1, 9, 9, -1, 5])
+    for group in (0, 3, 9):
+        weights[groups == group] = weights[groups == group][0]
+    # Playlist 4 holds nearly all the mass, so that nothing must be subtracted from it.
+    held = membership.tolil()
+    held[4] = 1
+    held[4, 0] = 0
+    membership = csr_array(held)
+    log_weights = np.random.default_rng(2).normal(size=30) if offsets else None
+    tiled = TiledPass(convert(features), membership, 2, offsets=log_weights)
+    expected = tiled.negative_sums(weights)
+    sums = tiled.negative_sums(weights, groups=groups)
+    np.testing.assert_allclose(sums.exp, expected.exp, rtol=1e-12)
+    np.testing.assert_allclose(sums.exp_features, expected.exp_features, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.usefixtures("small_tiles")
+def test_no_playlist_means_all_songs():
+    features, membership, weights = _problem()
+    rows = np.array([3, -1, 5])
+    sums = TiledPass(features, membership).negative_sums(weights[rows], rows)
+    np.testing.assert_allclose(sums.exp[1], np.exp(features @ weights[-1]).sum())
+    np.testing.assert_allclose(sums.exp[0], _expected(features, membership, weights)[0][3])
+
+
+@pytest.mark.usefixtures("small_tiles")
 def test_counts_from_a_threshold_include_ties():
     features, membership, weights = _problem()
     scores = weights @ features.T
