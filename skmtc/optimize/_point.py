@@ -71,12 +71,13 @@ class SortedProblem:
         self.dtype = self.objective.features.dtype
         counts = objective.playlists_of_user
         self.users = Users(np.cumsum(counts) - counts, counts)
-        n = objective.n_playlists
-        self.penalties = Penalties(
-            objective.user_l2, objective.playlist_l1, n * objective.shared_l1
-        )
+        self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
         self.features = self.objective.features[:, : objective.n_features]
         self.blocks = self._cut_blocks()
+
+    def change_penalties(self, user_l2: float, playlist_l1: float, shared_l1: float) -> None:
+        """Set penalties, which are scaled as in the objective."""
+        self.penalties = Penalties(user_l2, playlist_l1, self.given.n_playlists * shared_l1)
 
     def _cut_blocks(self) -> list[Block]:
         """Cut users into runs with about as many playlists and memberships as a block takes."""

@@ -1,6 +1,6 @@
 """The fast solver: few passes over the data, and much work between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +25,7 @@ SAMPLED_ITERATIONS = 3
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
 MAX_NULL_STEPS = 8
+HISTORY = ("objective", "optimality", "dual_gap", "restricted_gap", "passes", "seconds")
 
 
 def solve_prox_newton(
@@ -91,7 +92,53 @@ def solve_prox_newton(
     (True, True)
     """
     solver = ProxNewton(objective, tol, random_state)
-    point = solver.start(coef0)
+    return _run(solver, solver.start(coef0), max_iter, callback)[0]
+
+
+def prox_newton_path(
+    objective: MultitaskObjective,
+    penalties: Iterable[Mapping[str, float]],
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    random_state: int | None = 0,
+    callback: Callable[[dict[str, Any]], Any] | None = None,
+) -> Iterator[SolverResult]:
+    """Minimise an objective for one setting of the penalties after the other.
+
+    Each starts where the one before ended, with what was learned of the losses there: they do
+    not depend on the penalties, so no pass is needed to go on.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        What to minimise; its penalties are the first setting's.
+
+    penalties : iterable of dict
+        `user_l2`, `playlist_l1` and `shared_l1` of each setting.
+
+    tol, max_iter, random_state, callback
+        As in :func:`solve_prox_newton`.
+
+    Yields
+    ------
+    result : SolverResult
+        The result for each setting.
+    """
+    solver = ProxNewton(objective, tol, random_state)
+    point = solver.start(None)
+    for setting in penalties:
+        solver.change_penalties(point, **setting)
+        result, point = _run(solver, point, max_iter, callback)
+        yield result
+
+
+def _run(
+    solver: "ProxNewton",
+    point: Point,
+    max_iter: int,
+    callback: Callable[[dict[str, Any]], Any] | None,
+) -> tuple[SolverResult, Point]:
     message = "max_iter was reached"
     for iteration in range(1, max_iter + 1):
         point = solver.iterate(point)
@@ -105,7 +152,7 @@ def solve_prox_newton(
         if stop:
             message = "the callback asked to stop"
             break
-    return SolverResult(
+    result = SolverResult(
         coef=solver.problem.coef_of(point),
         objective=solver.newest()["objective"],
         optimality=solver.newest()["optimality"],
@@ -114,6 +161,7 @@ def solve_prox_newton(
         message=message,
         history=solver.history,
     )
+    return result, point
 
 
 class ProxNewton:
@@ -141,20 +189,20 @@ class ProxNewton:
         self.curvature = Curvature(ones, None, None)
         self.caution = ones
         self.covariance = np.eye(objective.n_features)
+        self._forget_history()
+
+    def _forget_history(self) -> None:
         self.passes = 0.0
         self.predicted = self.decrease = np.inf
         self.null_steps = 0
-        self.history: dict[str, list[float]] = {
-            name: []
-            for name in (
-                "objective",
-                "optimality",
-                "dual_gap",
-                "restricted_gap",
-                "passes",
-                "seconds",
-            )
-        }
+        self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
+
+    def change_penalties(self, point: Point, **penalties: float) -> None:
+        """Go on from a point with other penalties."""
+        self.problem.change_penalties(**penalties)
+        self._forget_history()
+        self.clock = perf_counter()
+        self._record(point)
 
     def start(self, coef0: NDArray[np.float64] | None) -> Point:
         """Find the point of the first full pass."""

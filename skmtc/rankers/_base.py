@@ -54,10 +54,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted ranker.
         """
-        self._check_parameters()
-        frame = self._read(X, reset=True)
-        table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
-        self._warn_left_out(table.left_out)
+        table, frame = self._start_fit(X)
         self._fit(table, frame)
         self._store(table)
         return self
@@ -259,6 +256,14 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
     def _song_vectors(self, songs):
         """Give one vector per song."""
 
+    def _start_fit(self, X):
+        """Check parameters and table; give the table as arrays and as a frame."""
+        self._check_parameters()
+        frame = self._read(X, reset=True)
+        table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
+        self._warn_left_out(table.left_out)
+        return table, frame
+
     def _check_parameters(self):
         """Check the constructor's parameters, before any work."""
 
@@ -281,7 +286,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
                 f"Left out of fit: {'; '.join(told)}. A song that stands twice in a playlist "
                 "counts once, and a playlist with every song of the catalogue teaches nothing. "
                 "The counts are in `left_out_`.",
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _store(self, table):

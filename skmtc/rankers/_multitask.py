@@ -252,12 +252,22 @@ class MultitaskPlaylistRanker(FeatureRanker):
         check_choice("loss", self.loss, ("classification", "ranking"))
 
     def _fit(self, table, frame):
-        features = self._fit_song_features(table, frame)
-        self._fit_user_features(table, frame)
+        features = self._fit_features(table, frame)
         if len(table.playlists) == 0:
             self._store_nothing_learned()
             return
-        objective = MultitaskObjective(
+        objective = self._objective(features, table)
+        coef0 = self._previous_coef(table, objective) if self.warm_start else None
+        result = SOLVERS[self.solver](objective, coef0, **self._solver_options())
+        self._store_result(objective, result, features)
+
+    def _fit_features(self, table, frame):
+        features = self._fit_song_features(table, frame)
+        self._fit_user_features(table, frame)
+        return features
+
+    def _objective(self, features, table):
+        return MultitaskObjective(
             self._in_working_precision(features),
             table.membership,
             table.user_of_playlist,
@@ -269,20 +279,14 @@ class MultitaskPlaylistRanker(FeatureRanker):
             fit_intercept=self.fit_intercept,
             n_jobs=self.n_jobs,
         )
-        coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        result = SOLVERS[self.solver](
-            objective,
-            coef0,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            random_state=check_random_state(self.random_state).randint(2**31 - 1),
-            callback=_print_iteration if self.verbose else None,
-        )
-        if not result.converged:
-            warn_not_converged(
-                result, tol=self.tol, max_iter=self.max_iter, hint=self._scaling_hint(features)
-            )
-        self._store_result(objective, result)
+
+    def _solver_options(self):
+        return {
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "random_state": check_random_state(self.random_state).randint(2**31 - 1),
+            "callback": _print_iteration if self.verbose else None,
+        }
 
     def _query_vectors(self, queries):
         vectors = np.tile(self.shared_coef_, (len(queries), 1))
@@ -314,7 +318,11 @@ class MultitaskPlaylistRanker(FeatureRanker):
             rows[codes >= 0] = getattr(self, f"{role}_coef_")[codes[codes >= 0]]
         return coef
 
-    def _store_result(self, objective, result):
+    def _store_result(self, objective, result, features):
+        if not result.converged:
+            warn_not_converged(
+                result, tol=self.tol, max_iter=self.max_iter, hint=self._scaling_hint(features)
+            )
         self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
             part.copy() for part in objective.split(result.coef)
         )
