@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 from skmtc._memory import row_batches
-from skmtc.optimize._surrogate import row_dots
+from skmtc.optimize._arrays import row_dots, to_dense
 
 Array = NDArray[np.floating[Any]]
 
@@ -57,11 +57,6 @@ def tilted_moments(
         weighted = centred * share[rows, None].astype(features.dtype)
         covariance += weighted.T @ centred
     return Moments(mean, covariance)
-
-
-def to_dense(features: Any) -> Any:
-    """Turn a few rows of features into an array."""
-    return features.toarray() if issparse(features) else features
 
 
 class Curvature(NamedTuple):

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._padded import PaddedPositives
 from skmtc.optimize._point import Block, SortedProblem
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
@@ -158,9 +157,8 @@ class InnerProblem:
         )
 
     def _block_surrogate(self, block: Block) -> BlockSurrogate:
-        """Gather the songs of a block; to keep them all would take more memory than the weights."""
-        problem = self.problem
-        positives = PaddedPositives(
-            problem.features, problem.objective.membership[block.playlists], problem.given.push
+        return BlockSurrogate(
+            self.expansion.take(block.playlists),
+            self.problem.positives(block),
+            self.problem.given.loss,
         )
-        return BlockSurrogate(self.expansion.take(block.playlists), positives, problem.given.loss)

@@ -4,7 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
+
+from skmtc.optimize._arrays import to_dense
 
 Array = NDArray[np.floating[Any]]
 
@@ -22,7 +24,7 @@ class Group(NamedTuple):
         Which playlists of the block these are.
 
     features : ndarray of shape (n, length, n_features)
-        Features of their songs, zero where a playlist is shorter.
+        Features of their songs, and of any song where a playlist is shorter.
 
     log_padding : ndarray of shape (n, length)
         0 for a song, -inf for padding.
@@ -79,6 +81,11 @@ class PaddedPositives:
             _pad(features, membership, rows) for rows in np.split(order, ends[:-1]) if len(rows)
         ]
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the gathered features take."""
+        return sum(group.features.nbytes for group in self.groups)
+
     def soft_minimum(self, weights: Array) -> SoftMinimum:
         """Weigh the songs by exp(-push * score) at given weights of the playlists."""
         log_sum = np.empty(self.shape[0], dtype=self.dtype)
@@ -126,12 +133,12 @@ class PaddedPositives:
 
 
 def _pad(features: Array | csr_array, membership: csr_array, rows: NDArray[np.intp]) -> Group:
-    chosen = membership[rows]
-    counts = np.diff(chosen.indptr)
+    counts = np.diff(membership.indptr)[rows]
     length = int(counts.max())
     is_song = np.arange(length) < counts[:, None]
-    songs = features[chosen.indices]
-    padded = np.zeros((len(rows), length, features.shape[1]), dtype=features.dtype)
-    padded[is_song] = songs.toarray() if issparse(songs) else songs
+    # Padding repeats the first song; its weight is exactly zero.
+    entries = membership.indptr[rows][:, None] + np.where(is_song, np.arange(length), 0)
+    songs = membership.indices[entries]
+    padded = to_dense(features[songs.ravel()]).reshape(len(rows), length, features.shape[1])
     log_padding = np.where(is_song, 0.0, -np.inf).astype(features.dtype)
-    return Group(rows, padded, log_padding)
+    return Group(rows, np.ascontiguousarray(padded), log_padding)

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc.optimize._curvature import to_dense
+from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective, RiskTerms
+from skmtc.optimize._padded import PaddedPositives
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._sweep import Penalties, Totals, Users, user_values
 
@@ -17,6 +18,11 @@ Array = NDArray[np.floating[Any]]
 # Blocks of this size stay in cache through a sweep; fewer playlists cost more overhead.
 BLOCK_PLAYLISTS = 512
 BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
+
+# Songs of blocks are kept between sweeps in as much memory as this many rows for each user and
+# playlist take, and a little more.
+KEPT_ROWS = 8
+KEPT_BYTES = 2**25
 
 
 class Block(NamedTuple):
@@ -69,11 +75,14 @@ class SortedProblem:
         self.order = np.argsort(objective.user_of_playlist, kind="stable")
         self.objective = objective.reordered(self.order)
         self.dtype = self.objective.features.dtype
-        counts = objective.playlists_of_user
+        counts, n = objective.playlists_of_user, objective.n_playlists
         self.users = Users(np.cumsum(counts) - counts, counts)
         self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
         self.features = self.objective.features[:, : objective.n_features]
         self.blocks = self._cut_blocks()
+        self._kept: dict[int, PaddedPositives] = {}
+        row_bytes = self.dtype.itemsize * objective.n_features
+        self._room = KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users)
 
     def change_penalties(self, user_l2: float, playlist_l1: float, shared_l1: float) -> None:
         """Set penalties, which are scaled as in the objective."""
@@ -91,6 +100,19 @@ class SortedProblem:
             local = Users(starts[a:b] - starts[a], counts[a:b])
             blocks.append(Block(slice(starts[a], ends[b - 1]), slice(a, b), local))
         return blocks
+
+    def positives(self, block: Block) -> PaddedPositives:
+        """Gather the songs of a block's playlists; they are kept while there is room."""
+        key = block.playlists.start
+        if key in self._kept:
+            return self._kept[key]
+        gathered = PaddedPositives(
+            self.features, self.objective.membership[block.playlists], self.given.push
+        )
+        if gathered.nbytes <= self._room:
+            self._room -= gathered.nbytes
+            self._kept[key] = gathered
+        return gathered
 
     @cached_property
     def _ones(self) -> csr_array:

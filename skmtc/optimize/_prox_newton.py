@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skmtc.optimize._arrays import row_dots
 from skmtc.optimize._certificate import duality_gap
 from skmtc.optimize._curvature import Curvature, learn_curvature, tilted_moments
 from skmtc.optimize._inner import InnerProblem
@@ -16,7 +17,7 @@ from skmtc.optimize._point import Point, SortedProblem
 from skmtc.optimize._result import SolverResult
 from skmtc.optimize._sample import sampled_pass
 from skmtc.optimize._shared import closest_shared
-from skmtc.optimize._surrogate import Expansion, row_dots
+from skmtc.optimize._surrogate import Expansion
 from skmtc.optimize._sweep import Totals, between
 
 Array = NDArray[np.floating[Any]]
@@ -92,7 +93,8 @@ def solve_prox_newton(
     (True, True)
     """
     solver = ProxNewton(objective, tol, random_state)
-    return _run(solver, solver.start(coef0), max_iter, callback)[0]
+    with solver.threads.one_blas_thread():
+        return _run(solver, solver.start(coef0), max_iter, callback)[0]
 
 
 def prox_newton_path(
@@ -126,10 +128,12 @@ def prox_newton_path(
         The result for each setting.
     """
     solver = ProxNewton(objective, tol, random_state)
-    point = solver.start(None)
+    with solver.threads.one_blas_thread():
+        point = solver.start(None)
     for setting in penalties:
         solver.change_penalties(point, **setting)
-        result, point = _run(solver, point, max_iter, callback)
+        with solver.threads.one_blas_thread():
+            result, point = _run(solver, point, max_iter, callback)
         yield result
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc.optimize._curvature import tilted_moments, to_dense
+from skmtc.optimize._arrays import to_dense
+from skmtc.optimize._curvature import tilted_moments
 from skmtc.optimize._pass import FloatArray, TiledPass
 
 # Shares of the three ways to be drawn: by score, evenly, by leverage.

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skmtc.optimize._arrays import row_dots
 from skmtc.optimize._padded import PaddedPositives
 
 Array = NDArray[np.floating[Any]]
@@ -194,11 +195,6 @@ class BlockSurrogate:
         for factor, vectors in at.slopes:
             total = total + _weighted_gram(factor, vectors)
         return np.asarray(total + self.positives.second_moment(at.shares, at.positive_factor))
-
-
-def row_dots(left: Array, right: Array) -> Array:
-    """Give the inner product of each row of one array with the same row of another."""
-    return np.asarray(np.einsum("nd,nd->n", left, right))
 
 
 def _weighted_gram(factor: Array, vectors: Array) -> Array:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._surrogate import BlockSurrogate, SurrogateValue, row_dots
+from skmtc.optimize._arrays import row_dots
+from skmtc.optimize._surrogate import BlockSurrogate, SurrogateValue
 from skmtc.optimize._two_level import playlist_totals, user_totals
 
 Array = NDArray[np.floating[Any]]

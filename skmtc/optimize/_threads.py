@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,6 +29,10 @@ class Threads:
         self.n_threads = effective_n_jobs(n_jobs)
         self._controller = ThreadpoolController()
 
+    def one_blas_thread(self) -> AbstractContextManager[Any]:
+        """Hold BLAS to one thread, in this thread and in those that `map` starts."""
+        return cast(AbstractContextManager[Any], self._controller.limit(limits=1, user_api="blas"))
+
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Give the results in the order of the items.
 
@@ -40,7 +45,7 @@ class Threads:
                 return function(item)
 
         items = list(items)
-        with self._controller.limit(limits=1, user_api="blas"):
+        with self.one_blas_thread():
             if self.n_threads == 1 or len(items) == 1:
                 return [call(item) for item in items]
             with ThreadPoolExecutor(self.n_threads) as pool:

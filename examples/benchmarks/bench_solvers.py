@@ -1,0 +1,281 @@
+"""Time to a given accuracy: `solve_prox_newton` against PyLBFGS's OWL-QN and others.
+
+All solvers evaluate the same objective with the same tiled pass, on the same threads, in one run;
+the objective alone judges them. The best value that any of them found stands for the minimum.
+
+    python bench_solvers.py                                # drawn playlists
+    python bench_solvers.py --aotm aotm2011.csv.gz         # real playlists too
+    python bench_solvers.py --tiny                         # seconds, to see that it runs
+
+PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--out`.
+"""
+
+import argparse
+import contextlib
+import platform
+import resource
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import scipy
+import sklearn
+from problems import aotm_problem, drawn_problem
+from threadpoolctl import threadpool_limits
+
+from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
+
+ACCURACIES = (1e-2, 1e-3, 1e-4)
+
+
+class Enough(Exception):
+    """Raised inside a competitor when its time is over."""
+
+
+def run_prox_newton(objective, limit):
+    """Run our fast solver, far enough to stand for the minimum."""
+    del limit
+    result = solve_prox_newton(objective, tol=1e-6)
+    history = result.history
+    return list(zip(history["seconds"], history["passes"], history["objective"], strict=True))
+
+
+def run_owlqn(objective, limit):
+    """Run our own OWL-QN, which scales each row by the size of its curvature."""
+    trace, start = [], time.perf_counter()
+
+    def watch(state):
+        trace.append((state["seconds"], state["iteration"], state["objective"]))
+        return time.perf_counter() - start > limit
+
+    solve_owlqn(objective, tol=1e-7, max_iter=100_000, callback=watch)
+    return trace
+
+
+def run_pylbfgs(objective, limit):
+    """Run PyLBFGS's OWL-QN; shared weights are rescaled so that both l1 weights are the same."""
+    from lbfgs import LBFGS, LBFGSError
+
+    n_users, n_playlists = objective.n_users, objective.n_playlists
+    playlist_l1 = objective.playlist_l1 / n_playlists
+    factor = playlist_l1 / objective.shared_l1  # shared = factor * variable
+    order = np.r_[1 : 1 + n_users, 0, 1 + n_users : 1 + n_users + n_playlists]
+    trace, start = [], time.perf_counter()
+
+    def to_coef(variables):
+        coef = np.empty(objective.shape)
+        coef[order] = variables.reshape(objective.shape)
+        coef[0] *= factor
+        return coef
+
+    def evaluate(variables, gradient):
+        coef = to_coef(variables)
+        value, slope = objective.value_and_gradient(coef)
+        slope[0] *= factor
+        gradient[:] = slope[order].ravel()
+        seconds = time.perf_counter() - start
+        trace.append((seconds, len(trace) + 1, value + objective.l1_value(coef)))
+        if seconds > limit:
+            raise Enough
+        return value
+
+    solver = LBFGS()
+    solver.orthantwise_c = playlist_l1
+    solver.orthantwise_start = n_users * objective.n_features
+    solver.orthantwise_end = -1
+    solver.linesearch = "wolfe"
+    solver.max_iterations = 100_000
+    solver.epsilon = 1e-9
+    with warnings.catch_warnings(), contextlib.suppress(Enough, LBFGSError):
+        warnings.simplefilter("ignore")  # its line search complains where rounding ends it
+        solver.minimize(evaluate, np.zeros(objective.shape).ravel())
+    best, monotone = np.inf, []
+    for seconds, passes, value in trace:
+        best = min(best, value)
+        monotone.append((seconds, passes, best))
+    return monotone
+
+
+SOLVERS = {"prox-newton": run_prox_newton, "pylbfgs owl-qn": run_pylbfgs, "owl-qn": run_owlqn}
+
+
+def reached(trace, target):
+    """Give seconds and passes of the first point that is good enough."""
+    for seconds, passes, value in trace:
+        if value <= target:
+            return seconds, passes
+    return np.nan, np.nan
+
+
+def compare(name, problem, penalties, solvers, limit, n_jobs):
+    """Run all solvers on one problem; one row per solver and accuracy."""
+    features, membership, owner = problem
+    n, u = membership.shape[0], owner.max() + 1
+    user, playlist_l1, shared_l1 = penalties
+    objective = MultitaskObjective(
+        features,
+        membership,
+        owner,
+        user_l2=user * n / u,
+        playlist_l1=playlist_l1,
+        shared_l1=shared_l1,
+        n_jobs=n_jobs,
+    )
+    traces = {solver: SOLVERS[solver](objective, limit) for solver in solvers}
+    best = min(trace[-1][2] for trace in traces.values())
+    rows = []
+    for accuracy in ACCURACIES:
+        base = reached(traces["prox-newton"], best * (1 + accuracy))[0]
+        for solver, trace in traces.items():
+            seconds, passes = reached(trace, best * (1 + accuracy))
+            waited = trace[-1][0] if np.isnan(seconds) else seconds
+            rows.append(
+                {
+                    "problem": name,
+                    "playlists": n,
+                    "users": u,
+                    "songs": membership.shape[1],
+                    "features": features.shape[1] + 1,
+                    "penalties": "/".join(f"{p:g}" for p in penalties),
+                    "accuracy": accuracy,
+                    "solver": solver,
+                    "seconds": seconds,
+                    "passes": passes,
+                    "ratio": f"{'> ' if np.isnan(seconds) else ''}{waited / base:.1f}",
+                    "reached": trace[-1][2] / best - 1,
+                }
+            )
+    return rows
+
+
+def pass_rate(features, membership, n_jobs):
+    """Compare the rate of a pass with that of a large product of matrices, in the same minute."""
+    objective = MultitaskObjective(
+        features, membership, np.zeros(membership.shape[0], dtype=int), n_jobs=n_jobs
+    )
+    weights = np.random.default_rng(0).normal(
+        scale=0.02, size=(membership.shape[0], objective.n_features)
+    )
+    tiled = objective.tiled_pass
+    square = np.random.default_rng(0).normal(size=(3000, 3000)).astype(np.float32)
+    flops = 4.0 * membership.shape[0] * membership.shape[1] * objective.n_features
+    rates, peaks = [], []
+    tiled.negative_sums(weights)
+    for _ in range(3):
+        start = time.perf_counter()
+        tiled.negative_sums(weights)
+        rates.append(flops / (time.perf_counter() - start) / 1e9)
+        with threadpool_limits(n_jobs, user_api="blas"):
+            start = time.perf_counter()
+            square @ square
+            peaks.append(2 * 3000**3 / (time.perf_counter() - start) / 1e9)
+    return {
+        "features": objective.n_features,
+        "pass GF/s": max(rates),
+        "sgemm GF/s": max(peaks),
+        "share": max(rates) / max(peaks),
+    }
+
+
+def slope(sizes, seconds):
+    """Give the exponent of growth."""
+    return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+
+
+def growth(n_jobs, scale):
+    """Time fits of growing size in playlists, songs and features; print the slopes."""
+    base = {"n_playlists": 4000, "n_users": 1000, "n_songs": 16000, "n_features": 48}
+    base = {k: max(8, int(v * scale)) if k != "n_features" else v for k, v in base.items()}
+    rows = []
+    for name, factors in (
+        ("n_playlists", (1, 2, 4)),
+        ("n_songs", (1, 2, 4)),
+        ("n_features", (1, 2, 3)),
+    ):
+        sizes, times = [], []
+        for factor in factors:
+            size = base | {name: base[name] * factor}
+            if name == "n_playlists":
+                size["n_users"] = base["n_users"] * factor
+            objective = MultitaskObjective(*drawn_problem(**size), n_jobs=n_jobs)
+            times.append(min(_fit_seconds(objective) for _ in range(2)))
+            sizes.append(size[name])
+        rows.append(
+            {
+                "in": name,
+                "sizes": sizes,
+                "seconds": np.round(times, 2),
+                "slope": slope(sizes, times),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _fit_seconds(objective):
+    start = time.perf_counter()
+    solve_prox_newton(objective)
+    return time.perf_counter() - start
+
+
+def main():
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--aotm", help="path of the AotM-2011 playlists as CSV")
+    parser.add_argument("--shares", type=float, nargs="+", default=[0.15, 0.4])
+    parser.add_argument("--features", type=int, default=50)
+    parser.add_argument("--limit", type=float, default=120, help="seconds for each competitor")
+    parser.add_argument("--solvers", nargs="+", default=["prox-newton", "pylbfgs owl-qn"])
+    parser.add_argument(
+        "--penalties",
+        nargs="+",
+        default=["1,1,0.001", "0.1,0.2,0.001"],
+        help="user_l2 * users / playlists, playlist_l1, shared_l1",
+    )
+    parser.add_argument("--drawn", action="store_true", help="drawn playlists over 10,000 songs")
+    parser.add_argument("--growth", action="store_true", help="growth with the size")
+    parser.add_argument("--rate", action="store_true", help="rate of a pass against sgemm")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", help="CSV to write")
+    parser.add_argument("--tiny", action="store_true", help="a run of seconds")
+    options = parser.parse_args()
+    print(
+        f"{platform.processor() or platform.machine()}, {options.jobs} threads, Python "
+        f"{platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
+        f"scikit-learn {sklearn.__version__}"
+    )
+    penalties = [tuple(map(float, p.split(","))) for p in options.penalties]
+    problems = {}
+    if options.tiny:
+        options.limit = 2
+        options.solvers = [*SOLVERS]
+        problems["drawn"] = drawn_problem(200, 40, 1000, 8)
+    if options.drawn:
+        problems["drawn"] = drawn_problem(2000, 800, 10_000, 64)
+    for share in options.shares if options.aotm else ():
+        problems[f"AotM-2011 {share:.0%}"] = aotm_problem(
+            options.aotm, user_share=share, n_features=options.features
+        )
+    rows = []
+    for name, problem in problems.items():
+        for setting in penalties:
+            rows += compare(name, problem, setting, options.solvers, options.limit, options.jobs)
+            print(
+                pd.DataFrame(rows[-len(options.solvers) * len(ACCURACIES) :]).to_string(
+                    index=False, float_format="%.3g"
+                )
+            )
+    if options.rate or options.tiny:
+        size = (300, 60, 2048) if options.tiny else (4096, 500, 26_624)
+        rates = [pass_rate(*drawn_problem(*size, d)[:2], options.jobs) for d in (50, 150)]
+        print(pd.DataFrame(rates).to_string(index=False, float_format="%.2f"))
+    if options.growth or options.tiny:
+        print(growth(options.jobs, 0.02 if options.tiny else 1.0).to_string(index=False))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory {peak:.0f} MB")
+    if options.out:
+        pd.DataFrame(rows).to_csv(options.out, index=False)
+
+
+if __name__ == "__main__":
+    main()
