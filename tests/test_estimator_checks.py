@@ -4,10 +4,24 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
+from skmtc.features import (
+    ArtistEmbedding,
+    ArtistPopularityEncoder,
+    CircularEncoder,
+    GenreEncoder,
+    PopularityEncoder,
+    SongEmbedding,
+)
 
 ESTIMATORS = [
     MultitaskPlaylistRanker(user=None, playlist=0, song=1, song_features="passthrough"),
     PopularityRanker(user=None, playlist=0, song=1),
+    ArtistEmbedding(),
+    ArtistPopularityEncoder(),
+    CircularEncoder(),
+    GenreEncoder(),
+    PopularityEncoder(),
+    SongEmbedding(),
 ]
 
 

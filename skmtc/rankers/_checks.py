@@ -1,23 +1,5 @@
-"""Checks of constructor parameters: what, got, do."""
+"""Checks of constructor parameters; they are shared with transformers."""
 
-from numbers import Integral, Real
+from skmtc._checks import check_choice, check_number
 
-
-def check_number(name, value, *, at_least=None, above=None, whole=False):
-    """Check that a parameter is a finite number in its range."""
-    kind = "a whole number" if whole else "a number"
-    bound = f"above {above}" if above is not None else f"of {at_least} or more"
-    good = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-    if good:
-        in_range = value > above if above is not None else value >= at_least
-        good = in_range and value < float("inf")
-    if not good:
-        raise ValueError(f"`{name}` must be {kind} {bound}; got {value!r}. Change `{name}`.")
-
-
-def check_choice(name, value, choices):
-    """Check that a parameter is one of a few names."""
-    if value not in choices:
-        raise ValueError(
-            f"`{name}` must be one of {sorted(choices)}; got {value!r}. Change `{name}`."
-        )
+__all__ = ["check_choice", "check_number"]

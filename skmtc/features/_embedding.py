@@ -1,0 +1,85 @@
+"""Vectors of ids, learned from the order of playlists."""
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from skmtc._checks import check_choice, check_number
+from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
+from skmtc.features._sequences import TokenSequences
+from skmtc.features._word2vec import word2vec
+
+
+def _word2vec(embedding, sequences, seed):
+    return word2vec(
+        sequences,
+        vector_size=embedding.vector_size,
+        window=embedding.window,
+        epochs=embedding.epochs,
+        skip_gram=embedding.skip_gram,
+        min_count=embedding.min_count,
+        seed=seed,
+    )
+
+
+# Functions of an embedding, the sequences and a seed that give tokens and their vectors.
+METHODS = {"word2vec": _word2vec}
+
+
+class BaseEmbedding(BaseColumnEncoder):
+    """Base of embeddings of ids. Subclasses have a `_role`, for messages."""
+
+    def __init__(
+        self,
+        *,
+        method="word2vec",
+        vector_size=50,
+        window=10,
+        epochs=10,
+        skip_gram=False,
+        min_count=1,
+        add_indicator=False,
+        random_state=None,
+    ):
+        self.method = method
+        self.vector_size = vector_size
+        self.window = window
+        self.epochs = epochs
+        self.skip_gram = skip_gram
+        self.min_count = min_count
+        self.add_indicator = add_indicator
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        check_choice("method", self.method, METHODS)
+        for name in ("vector_size", "window", "epochs", "min_count"):
+            check_number(name, getattr(self, name), at_least=1, whole=True)
+
+    def _reset(self):
+        self.vocabulary_, self.vectors_ = [], []
+
+    def _fit_column(self, column, membership):
+        ids, codes = learn_ids(column, self._role)
+        sequences = TokenSequences(membership, codes)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        tokens, vectors = METHODS[self.method](self, sequences, seed)
+        self.vocabulary_.append(ids[tokens])
+        self.vectors_.append(_unit_length(vectors))
+
+    def _transform_column(self, column, j):
+        codes = find_ids(column, self.vocabulary_[j], self._role)
+        known = codes >= 0
+        features = np.zeros((len(codes), self.vectors_[j].shape[1] + bool(self.add_indicator)))
+        features[known, : self.vectors_[j].shape[1]] = self.vectors_[j][codes[known]]
+        if self.add_indicator:
+            features[:, -1] = ~known
+        return features
+
+    def _column_names(self, column, j):
+        names = [f"{column}_vector{i}" for i in range(self.vectors_[j].shape[1])]
+        return names + [f"{column}_unknown"] if self.add_indicator else names
+
+
+def _unit_length(vectors):
+    vectors = vectors.astype(np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)

@@ -1,0 +1,81 @@
+"""Vectors of songs, learned from playlists."""
+
+from skmtc.features._embedding import BaseEmbedding
+
+
+class SongEmbedding(BaseEmbedding):
+    """Encode songs by vectors in which songs of the same playlists are close.
+
+    For data without any song attributes: each training playlist is the sequence of its songs, and
+    word2vec learns a vector of unit length for each. A new song gets the zero vector, so these
+    features say nothing about new songs.
+
+    Parameters
+    ----------
+    method : {"word2vec"}, default="word2vec"
+        How vectors are learned.
+
+    vector_size : int, default=50
+        Number of dimensions.
+
+    window : int, default=10
+        Greatest distance between songs of a playlist that are taken for neighbours.
+
+    epochs : int, default=10
+        Number of passes over the playlists. Small data need more.
+
+    skip_gram : bool, default=False
+        Whether to predict the neighbours from a song (skip-gram) instead of a song from its
+        neighbours (continuous bag of words). Skip-gram takes about four times as long per epoch.
+
+    min_count : int, default=1
+        Songs that are fewer times in training playlists are left unknown.
+
+    add_indicator : bool, default=False
+        Whether to add a feature that is 1 for unknown songs.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed. The same seed gives the same vectors, in any process and beside any other work:
+        training is always by one thread.
+
+    Attributes
+    ----------
+    vocabulary_ : list of ndarray
+        Songs of each column that have a vector, sorted.
+
+    vectors_ : list of ndarray of shape (n_known, vector_size)
+        Their vectors, of unit length, in single precision. They are all that is kept: a fitted
+        embedding is pickled and used without gensim.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`, usually the one of song id.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    ArtistEmbedding : The same for artists, which works for new songs too.
+
+    References
+    ----------
+    T. Mikolov, K. Chen, G. Corrado, J. Dean. Efficient Estimation of Word Representations in
+    Vector Space.
+
+    Examples
+    --------
+    Songs s1 and s2 share playlists, and so do s3 and s4.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from scipy.sparse import csr_array
+    >>> from skmtc.features import SongEmbedding
+    >>> songs = pd.DataFrame({"song": ["s1", "s2", "s3", "s4"]})
+    >>> playlists = csr_array(np.tile([[1, 0], [2, 0], [0, 1], [0, 2]], 500))
+    >>> embedding = SongEmbedding(vector_size=8, random_state=0)
+    >>> s1, s2, s3, s4 = embedding.fit_transform(songs, playlists)
+    >>> bool(s1 @ s2 > s1 @ s3)
+    True
+    """
+
+    _role = "song"

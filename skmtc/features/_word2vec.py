@@ -1,0 +1,71 @@
+"""Word2vec on playlists: tokens that stand near each other get similar vectors."""
+
+import zlib
+
+import numpy as np
+
+# gensim drops what a sentence has beyond this many words, so longer ones are cut in pieces.
+LONGEST_SENTENCE = 10_000
+
+
+def word2vec(sequences, *, vector_size, window, epochs, skip_gram, min_count, seed):
+    """Learn a vector for each token.
+
+    Parameters
+    ----------
+    sequences : TokenSequences
+        Playlists as sequences of token codes.
+
+    vector_size, window, epochs, skip_gram, min_count : int, int, int, bool, int
+        As in the embeddings that call it.
+
+    seed : int
+        Seed of the initial vectors and of the sampled negatives.
+
+    Returns
+    -------
+    tokens : ndarray of shape (n_vectors,)
+        Tokens that occur at least `min_count` times, sorted.
+
+    vectors : ndarray of shape (n_vectors, vector_size)
+        Their vectors, in single precision.
+    """
+    tokens, counts = np.unique(sequences.tokens, return_counts=True)
+    tokens = tokens[counts >= min_count]
+    if len(tokens) == 0:
+        return tokens, np.zeros((0, vector_size), dtype=np.float32)
+
+    from gensim.models import Word2Vec  # slow to import, and not needed to transform
+
+    model = Word2Vec(
+        Sentences(sequences),
+        vector_size=vector_size,
+        window=window,
+        epochs=epochs,
+        sg=int(skip_gram),
+        min_count=min_count,
+        # Frequent artists are no stop words; and small data would lose most of its words.
+        sample=0,
+        seed=seed,
+        # More workers update in a random order; strings hash differently in each process.
+        workers=1,
+        hashfxn=_hash,
+    )
+    rows = [model.wv.key_to_index[str(token)] for token in tokens]
+    return tokens, model.wv.vectors[rows]
+
+
+class Sentences:
+    """Sequences in the form that gensim reads, as often as it likes: lists of strings."""
+
+    def __init__(self, sequences):
+        self.sequences = sequences
+        self.words = [str(code) for code in range(int(sequences.tokens.max()) + 1)]
+
+    def __iter__(self):
+        for piece in self.sequences.pieces(LONGEST_SENTENCE):
+            yield [self.words[token] for token in piece]
+
+
+def _hash(word):
+    return zlib.crc32(word.encode())
