@@ -6,6 +6,10 @@ from skmtc.features._circular import CircularEncoder
 from skmtc.features._genre import GenreEncoder
 from skmtc.features._popularity import PopularityEncoder
 from skmtc.features._song_embedding import SongEmbedding
+from skmtc.features._song_features import make_song_features
+from skmtc.features._song_roles import SongRoles, guess_song_roles
+from skmtc.features._user_features import make_user_features
+from skmtc.features._user_roles import UserRoles, guess_user_roles
 
 __all__ = [
     "ArtistEmbedding",
@@ -14,4 +18,10 @@ __all__ = [
     "GenreEncoder",
     "PopularityEncoder",
     "SongEmbedding",
+    "SongRoles",
+    "UserRoles",
+    "guess_song_roles",
+    "guess_user_roles",
+    "make_song_features",
+    "make_user_features",
 ]
