@@ -28,6 +28,10 @@ class ArtistEmbedding(BaseEmbedding):
         Whether to predict the neighbours from an artist (skip-gram) instead of an artist from its
         neighbours (continuous bag of words). Skip-gram takes about four times as long per epoch.
 
+    learning_rate : float, default=0.05
+        Size of the first steps; it falls to almost 0 over the epochs. Too small, and vectors stay
+        near their random start.
+
     min_count : int, default=1
         Artists that are fewer times in training playlists are left unknown.
 
@@ -48,7 +52,7 @@ class ArtistEmbedding(BaseEmbedding):
         embedding is pickled and used without gensim.
 
     n_features_in_ : int
-        Number of columns seen in `fit`, usually the one of artist.
+        Number of columns seen in `fit`, usually the one of artists.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of these columns, if all are strings.
@@ -87,3 +91,26 @@ class ArtistEmbedding(BaseEmbedding):
     """
 
     _role = "artist"
+
+    def __init__(
+        self,
+        *,
+        method="word2vec",
+        vector_size=50,
+        window=10,
+        epochs=10,
+        skip_gram=False,
+        learning_rate=0.05,
+        min_count=1,
+        add_indicator=False,
+        random_state=None,
+    ):
+        self.method = method
+        self.vector_size = vector_size
+        self.window = window
+        self.epochs = epochs
+        self.skip_gram = skip_gram
+        self.learning_rate = learning_rate
+        self.min_count = min_count
+        self.add_indicator = add_indicator
+        self.random_state = random_state

@@ -16,6 +16,7 @@ def _word2vec(embedding, sequences, seed):
         window=embedding.window,
         epochs=embedding.epochs,
         skip_gram=embedding.skip_gram,
+        learning_rate=embedding.learning_rate,
         min_count=embedding.min_count,
         seed=seed,
     )
@@ -26,33 +27,16 @@ METHODS = {"word2vec": _word2vec}
 
 
 class BaseEmbedding(BaseColumnEncoder):
-    """Base of embeddings of ids. Subclasses have a `_role`, for messages."""
+    """Base of embeddings of ids.
 
-    def __init__(
-        self,
-        *,
-        method="word2vec",
-        vector_size=50,
-        window=10,
-        epochs=10,
-        skip_gram=False,
-        min_count=1,
-        add_indicator=False,
-        random_state=None,
-    ):
-        self.method = method
-        self.vector_size = vector_size
-        self.window = window
-        self.epochs = epochs
-        self.skip_gram = skip_gram
-        self.min_count = min_count
-        self.add_indicator = add_indicator
-        self.random_state = random_state
+    Subclasses have the parameters of `ArtistEmbedding` and a `_role`, for messages.
+    """
 
     def _check_parameters(self):
         check_choice("method", self.method, METHODS)
         for name in ("vector_size", "window", "epochs", "min_count"):
             check_number(name, getattr(self, name), at_least=1, whole=True)
+        check_number("learning_rate", self.learning_rate, above=0)
 
     def _reset(self):
         self.vocabulary_, self.vectors_ = [], []

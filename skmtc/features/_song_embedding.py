@@ -28,6 +28,10 @@ class SongEmbedding(BaseEmbedding):
         Whether to predict the neighbours from a song (skip-gram) instead of a song from its
         neighbours (continuous bag of words). Skip-gram takes about four times as long per epoch.
 
+    learning_rate : float, default=0.1
+        Size of the first steps; it falls to almost 0 over the epochs. Too small, and vectors stay
+        near their random start. Songs are rarer than artists, so they need larger steps.
+
     min_count : int, default=1
         Songs that are fewer times in training playlists are left unknown.
 
@@ -48,7 +52,7 @@ class SongEmbedding(BaseEmbedding):
         embedding is pickled and used without gensim.
 
     n_features_in_ : int
-        Number of columns seen in `fit`, usually the one of song id.
+        Number of columns seen in `fit`, usually the one of song ids.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of these columns, if all are strings.
@@ -79,3 +83,26 @@ class SongEmbedding(BaseEmbedding):
     """
 
     _role = "song"
+
+    def __init__(
+        self,
+        *,
+        method="word2vec",
+        vector_size=50,
+        window=10,
+        epochs=10,
+        skip_gram=False,
+        learning_rate=0.1,
+        min_count=1,
+        add_indicator=False,
+        random_state=None,
+    ):
+        self.method = method
+        self.vector_size = vector_size
+        self.window = window
+        self.epochs = epochs
+        self.skip_gram = skip_gram
+        self.learning_rate = learning_rate
+        self.min_count = min_count
+        self.add_indicator = add_indicator
+        self.random_state = random_state

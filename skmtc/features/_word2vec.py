@@ -7,8 +7,11 @@ import numpy as np
 # gensim drops what a sentence has beyond this many words, so longer ones are cut in pieces.
 LONGEST_SENTENCE = 10_000
 
+# The learning rate falls to this, as in the original program.
+SMALLEST_STEP = 1e-4
 
-def word2vec(sequences, *, vector_size, window, epochs, skip_gram, min_count, seed):
+
+def word2vec(sequences, *, vector_size, window, epochs, skip_gram, learning_rate, min_count, seed):
     """Learn a vector for each token.
 
     Parameters
@@ -16,7 +19,7 @@ def word2vec(sequences, *, vector_size, window, epochs, skip_gram, min_count, se
     sequences : TokenSequences
         Playlists as sequences of token codes.
 
-    vector_size, window, epochs, skip_gram, min_count : int, int, int, bool, int
+    vector_size, window, epochs, skip_gram, learning_rate, min_count : number
         As in the embeddings that call it.
 
     seed : int
@@ -43,6 +46,8 @@ def word2vec(sequences, *, vector_size, window, epochs, skip_gram, min_count, se
         window=window,
         epochs=epochs,
         sg=int(skip_gram),
+        alpha=learning_rate,
+        min_alpha=min(learning_rate, SMALLEST_STEP),
         min_count=min_count,
         # Frequent artists are no stop words; and small data would lose most of its words.
         sample=0,
