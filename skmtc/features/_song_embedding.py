@@ -30,7 +30,8 @@ class SongEmbedding(BaseEmbedding):
 
     learning_rate : float, default=0.1
         Size of the first steps; it falls to almost 0 over the epochs. Too small, and vectors stay
-        near their random start. Songs are rarer than artists, so they need larger steps.
+        near their random start. Songs are rarer than artists, so they need larger steps;
+        lower it where a song is in hundreds of playlists.
 
     min_count : int, default=1
         Songs that are fewer times in training playlists are left unknown.
