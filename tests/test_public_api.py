@@ -18,12 +18,14 @@ MODULES = ["skmtc"] + [
 
 # What each part may import of the package; data flows from the left to the right of the list.
 ALLOWED = {
+    "_checks": set(),
     "_memory": set(),
     "_table": set(),
     "optimize": {"_memory"},
     "metrics": {"_memory"},
     "datasets": set(),
-    "rankers": {"_memory", "_table", "optimize", "metrics"},
+    "features": {"_checks", "_table"},
+    "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
 }
 
 

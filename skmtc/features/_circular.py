@@ -77,7 +77,7 @@ class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         features : ndarray of shape (n_rows, 2 * n_columns)
-            Cosine and sine of the first column, then of the second…
+            Cosine and sine of each column, in the order of columns.
         """
         check_is_fitted(self)
         values = self._read(X, reset=False)

@@ -33,9 +33,9 @@ NAMES = {
 class SongRoles:
     """The roles of columns in song features.
 
-    Attributes
+    Parameters
     ----------
-    song, artist, genre, key : str, int or None
+    song, artist, genre, key : str, int or None, default=None
         Columns of song ids, artists, genres and musical keys, by name or position.
 
     numeric : list
@@ -43,6 +43,15 @@ class SongRoles:
 
     left_out : dict
         Why each other column is not used, by name.
+
+    Examples
+    --------
+    >>> from skmtc.features import SongRoles, make_song_features
+    >>> roles = SongRoles(song="song", numeric=["year", "tempo"])
+    >>> roles.numeric.remove("tempo")
+    >>> roles.used
+    ['song', 'year']
+    >>> features = make_song_features(roles, embedding=False)
     """
 
     song: object = None

@@ -26,7 +26,7 @@ from skmtc.features._roles import (
 class UserRoles:
     """The roles of columns in user features.
 
-    Attributes
+    Parameters
     ----------
     numeric : list
         Columns of numbers.
@@ -36,6 +36,12 @@ class UserRoles:
 
     left_out : dict
         Why each other column is not used, by name.
+
+    Examples
+    --------
+    >>> from skmtc.features import UserRoles, make_user_features
+    >>> roles = UserRoles(numeric=["age"], categorical=["gender", "country"])
+    >>> features = make_user_features(roles)
     """
 
     numeric: list = field(default_factory=list)

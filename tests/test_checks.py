@@ -2,7 +2,7 @@
 
 import pytest
 
-from skmtc.rankers._checks import check_choice, check_number
+from skmtc._checks import check_choice, check_number
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "1", None, True])
