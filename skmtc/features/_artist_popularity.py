@@ -27,7 +27,7 @@ class ArtistPopularityEncoder(BaseCountEncoder):
     n_features_in_ : int
         Number of columns seen in `fit`, usually the one of artists.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of these columns, if all are strings.
 
     See Also

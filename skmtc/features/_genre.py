@@ -45,7 +45,7 @@ class GenreEncoder(BaseColumnEncoder):
     n_features_in_ : int
         Number of columns seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of these columns, if all are strings.
 
     Examples
@@ -136,7 +136,8 @@ class GenreEncoder(BaseColumnEncoder):
     def _read_genres(self, column):
         """Give a row and a genre for each genre of each row."""
         present = np.flatnonzero(column.notna().to_numpy())
-        found = [self._genres_of(cell, column.name) for cell in column.iloc[present]]
+        # A genre that a song has twice counts once.
+        found = [set(self._genres_of(cell, column.name)) for cell in column.iloc[present]]
         rows = np.repeat(present, [len(genres) for genres in found])
         genres = [genre for several in found for genre in several]
         return rows, pd.Index(genres) if genres else pd.Index([], dtype=object)

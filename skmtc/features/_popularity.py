@@ -34,7 +34,7 @@ class PopularityEncoder(BaseCountEncoder):
     n_features_in_ : int
         Number of columns seen in `fit`, usually the one of song ids.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of these columns, if all are strings.
 
     See Also

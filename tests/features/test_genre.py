@@ -83,6 +83,11 @@ def test_rare_genres_are_pooled(min_frequency):
     np.testing.assert_allclose(features[7], 1 / 3)  # an unseen genre is unknown, not rare
 
 
+def test_a_genre_that_a_song_has_twice_counts_once():
+    encoder, _ = encode(["ska|ska", "rock", "rock"], min_frequency=2)
+    assert encoder.infrequent_genres_[0].tolist() == ["ska"]
+
+
 def test_the_pooled_feature_has_a_name_of_its_own():
     encoder, _ = encode(["infrequent", "infrequent", "ska"], min_frequency=2)
     assert encoder.get_feature_names_out().tolist() == ["genre_infrequent", "genre_infrequent_"]
