@@ -3,7 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker
+from skmtc import (
+    CollocatedArtistRanker,
+    HistoryRanker,
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PairwiseRanker,
+    PopularityRanker,
+    RidgeRanker,
+    SameArtistRanker,
+)
+
 from skmtc.features import (
     ArtistEmbedding,
     ArtistPopularityEncoder,
@@ -13,9 +23,19 @@ from skmtc.features import (
     SongEmbedding,
 )
 
+# The checks' arrays have no names: ids are the first columns, and the artist is the last.
+IDS = {"user": None, "playlist": 0, "song": 1}
+
 ESTIMATORS = [
-    MultitaskPlaylistRanker(user=None, playlist=0, song=1, song_features="passthrough"),
-    PopularityRanker(user=None, playlist=0, song=1),
+    MultitaskPlaylistRanker(song_features="passthrough", **IDS),
+    PopularityRanker(**IDS),
+    SameArtistRanker(artist=-1, **IDS),
+    CollocatedArtistRanker(artist=-1, **IDS),
+    MatrixFactorizationRanker(n_factors=2, song_features="passthrough", **IDS),
+    MatrixFactorizationRanker(n_factors=2, content_model=None, **IDS),
+    HistoryRanker(**IDS),
+    RidgeRanker(song_features="passthrough", **IDS),
+    PairwiseRanker(song_features="passthrough", **IDS),
     ArtistEmbedding(),
     ArtistPopularityEncoder(),
     CircularEncoder(),

@@ -1,7 +1,23 @@
 """The estimators: tables in, scores and recommendations out."""
 
+from skmtc.rankers._collocated_artist import CollocatedArtistRanker
+from skmtc.rankers._history import HistoryRanker
+from skmtc.rankers._matrix_factorization import MatrixFactorizationRanker
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
+from skmtc.rankers._pairwise import PairwiseRanker
 from skmtc.rankers._path import regularization_path
 from skmtc.rankers._popularity import PopularityRanker
+from skmtc.rankers._ridge import RidgeRanker
+from skmtc.rankers._same_artist import SameArtistRanker
 
-__all__ = ["MultitaskPlaylistRanker", "PopularityRanker", "regularization_path"]
+__all__ = [
+    "CollocatedArtistRanker",
+    "HistoryRanker",
+    "MatrixFactorizationRanker",
+    "MultitaskPlaylistRanker",
+    "PairwiseRanker",
+    "PopularityRanker",
+    "RidgeRanker",
+    "SameArtistRanker",
+    "regularization_path",
+]

@@ -79,10 +79,15 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         frame = self._read(X, reset=False)
         queries, query_of_row = self._distinct_queries(frame)
         songs, song_of_row = self._distinct_songs(frame)
-        left, right = self._query_vectors(queries), self._song_vectors(songs)
+        right = self._song_vectors(songs)
         scores = np.empty(len(frame))
+        # In the order of queries, so that each batch needs the vectors of few of them.
+        order = np.argsort(query_of_row, kind="stable")
         for batch in row_batches(len(frame), 24 * right.shape[1]):
-            scores[batch] = _row_products(left[query_of_row[batch]], right[song_of_row[batch]])
+            rows = order[batch]
+            asked = query_of_row[rows]
+            left = self._query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
+            scores[rows] = _row_products(left[asked - asked[0]], right[song_of_row[rows]])
         return scores
 
     def score(self, X, y=None):

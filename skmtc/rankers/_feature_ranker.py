@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
+from skmtc._table import column_label
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._features import (
     check_features,
@@ -61,16 +62,14 @@ class FeatureRanker(BaseRanker):
     def _song_vectors(self, songs):
         if not songs.is_new.any():
             return self.song_vectors_ if songs.is_catalogue else self.song_vectors_[songs.codes]
-        rows = self._transformer_input(songs.new_rows, self.song)
-        features = check_features(self.song_features_.transform(rows), self.song_features_, rows)
-        new = self._with_constant(features)
+        new = self._with_constant(self._features_of_new(songs))
         known = self.song_vectors_[songs.codes[~songs.is_new]]
-        order = np.empty(len(songs), dtype=np.intp)
-        order[~songs.is_new] = np.arange(known.shape[0])
-        order[songs.is_new] = known.shape[0] + np.arange(new.shape[0])
-        stack = vstack if issparse(known) or issparse(new) else np.vstack
-        stacked = stack([known, new])
-        return (csr_array(stacked) if issparse(stacked) else stacked)[order]
+        return _in_order_of(songs, known, new)
+
+    def _features_of_new(self, songs):
+        """Give the features of new songs, without the constant one."""
+        rows = self._transformer_input(songs.new_rows, column_label(songs.new_rows, self.song))
+        return check_features(self.song_features_.transform(rows), self.song_features_, rows)
 
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
@@ -78,7 +77,7 @@ class FeatureRanker(BaseRanker):
         if self.user_features_ is None or not described:
             return None
         owner = self.playlist if self.user is None else self.user
-        rows = self._transformer_input(rows, owner)
+        rows = self._transformer_input(rows, column_label(rows, owner))
         attributes = check_features(self.user_features_.transform(rows), self.user_features_, rows)
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
 
@@ -101,6 +100,16 @@ class FeatureRanker(BaseRanker):
         if issparse(features):
             return csr_array(hstack([features, ones], format="csr"))
         return np.hstack([features, ones])
+
+
+def _in_order_of(songs, known, new):
+    """Put the vectors of known and new songs in the places of their songs."""
+    order = np.empty(len(songs), dtype=np.intp)
+    order[~songs.is_new] = np.arange(known.shape[0])
+    order[songs.is_new] = known.shape[0] + np.arange(new.shape[0])
+    stack = vstack if issparse(known) or issparse(new) else np.vstack
+    stacked = stack([known, new])
+    return (csr_array(stacked) if issparse(stacked) else stacked)[order]
 
 
 def largest_feature(features, names):

@@ -17,8 +17,7 @@ def song_transformer(song_features, frame, columns):
     is not an id; without any, only the constant feature is left.
     """
     if song_features is None:
-        described = describing_columns(frame, columns)["song"]
-        chosen = [c for c in described if _is_numeric(frame[c])]
+        chosen = numeric_song_columns(frame, columns)
     elif isinstance(song_features, str) and song_features == "passthrough":
         chosen = [c for c in frame.columns if c not in columns]
         _check_numeric(frame, chosen)
@@ -31,6 +30,12 @@ def song_transformer(song_features, frame, columns):
             "the table, or pass as `song_features` a transformer that makes features."
         )
     return _passthrough(chosen)
+
+
+def numeric_song_columns(frame, columns):
+    """List the numeric columns that describe songs."""
+    described = describing_columns(frame, columns)["song"]
+    return [c for c in described if _is_numeric(frame[c])]
 
 
 def user_transformer(user_features, frame, columns):

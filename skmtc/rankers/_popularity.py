@@ -1,13 +1,11 @@
 """Ranking by popularity: the baseline that is hard to beat for new users."""
 
 import numpy as np
-import pandas as pd
 
-from skmtc._table import column_label
-from skmtc.rankers._base import BaseRanker
+from skmtc.rankers._artist_ranker import ArtistRanker
 
 
-class PopularityRanker(BaseRanker):
+class PopularityRanker(ArtistRanker):
     """Rank songs by how many training playlists hold them.
 
     A song without history is ranked by its artist: by the number of times that songs of the artist
@@ -87,32 +85,10 @@ class PopularityRanker(BaseRanker):
         self.song = song
 
     def _fit(self, table, frame):
-        self.popularity_ = np.bincount(table.membership.indices, minlength=len(table.songs)).astype(
-            float
-        )
-        artists = self._artists(table.song_rows)
-        if artists is None:
-            self.artist_popularity_ = pd.Series(dtype=float)
-        else:
-            popularity = pd.Series(self.popularity_, index=artists.to_numpy())
-            self.artist_popularity_ = popularity.groupby(level=0).sum()
+        self._fit_popularity(table)
 
     def _query_vectors(self, queries):
         return np.ones((len(queries), 1))
 
     def _song_vectors(self, songs):
-        popularity = np.zeros(len(songs))
-        popularity[~songs.is_new] = self.popularity_[songs.codes[~songs.is_new]]
-        if songs.new_rows is not None and len(songs.new_rows):
-            popularity[songs.is_new] = self._new_popularity(songs.new_rows)
-        return popularity[:, None]
-
-    def _new_popularity(self, rows):
-        artists = self._artists(rows)
-        if artists is None:
-            return 0.0
-        return self.artist_popularity_.reindex(artists.to_numpy()).fillna(0.0).to_numpy()
-
-    def _artists(self, rows):
-        label = None if self.artist is None else column_label(rows, self.artist)
-        return None if label is None else rows[label]
+        return self._popularity_of(songs)[:, None]

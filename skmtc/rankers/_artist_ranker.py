@@ -1,0 +1,55 @@
+"""Rankers that know the artist of a song."""
+
+import numpy as np
+import pandas as pd
+
+from skmtc._table import Ids, column_label
+from skmtc.rankers._base import BaseRanker
+
+
+class ArtistRanker(BaseRanker):
+    """Base of rankers with the parameter `artist`: popularity of songs, of artists for new songs.
+
+    A song whose artist is not known, or is missing, has the artist code -1.
+    """
+
+    def _fit_popularity(self, table):
+        """Count how popular songs and artists are; give the code of each song's artist."""
+        self.popularity_ = np.bincount(table.membership.indices, minlength=len(table.songs)).astype(
+            float
+        )
+        artists = self._artists(table.song_rows)
+        codes = np.full(len(table.songs), -1)
+        named = np.zeros(len(codes), dtype=bool) if artists is None else artists.notna().to_numpy()
+        if not named.any():
+            self.artist_popularity_ = pd.Series(dtype=float)
+            return codes
+        ids, codes[named] = Ids.factorize(artists[named], "artist")
+        popularity = np.bincount(codes[named], self.popularity_[named], minlength=len(ids))
+        self.artist_popularity_ = pd.Series(popularity, index=ids.index)
+        return codes
+
+    def _popularity_of(self, songs):
+        """Give the popularity of known songs, and that of the artist of new ones."""
+        popularity = np.zeros(len(songs))
+        popularity[~songs.is_new] = self.popularity_[songs.codes[~songs.is_new]]
+        if songs.is_new.any():
+            codes = self._artist_codes(songs.new_rows)
+            popularity[songs.is_new] = self._popularity_of_artists(codes)
+        return popularity
+
+    def _popularity_of_artists(self, codes):
+        return np.append(self.artist_popularity_.to_numpy(), 0.0)[codes]  # -1 picks the 0
+
+    def _artist_codes(self, rows):
+        artists = self._artists(rows)
+        codes = np.full(len(rows), -1)
+        if artists is not None and len(self.artist_popularity_):
+            named = artists.notna().to_numpy()
+            ids = Ids(self.artist_popularity_.index, "artist")
+            codes[named] = ids.codes(artists[named])
+        return codes
+
+    def _artists(self, rows):
+        label = None if self.artist is None else column_label(rows, self.artist)
+        return None if label is None else rows[label]

@@ -1,0 +1,347 @@
+"""Weighted matrix factorisation, with a content model for new songs."""
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch, check_random_state
+from threadpoolctl import threadpool_limits
+
+from skmtc.rankers._checks import check_choice, check_number
+from skmtc.rankers._feature_ranker import FeatureRanker
+from skmtc.rankers._features import numeric_song_columns
+from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot
+
+TARGETS = ("auto", "user", "playlist")
+
+# With fewer songs than this a tenth of them says too little about when to stop.
+FEWEST_SONGS_TO_STOP_EARLY = 200
+
+
+class MatrixFactorizationRanker(FeatureRanker):
+    """Rank songs by weighted matrix factorisation (WMF; WMF+kNN; MF+MLP).
+
+    The factors of songs and users, or of songs and playlists, are those of `implicit`'s
+    alternating least squares, which must be installed (``pip install skmtc[mf]``). Which factors
+    score a row is read from the ids:
+
+    ============================== =======================================================
+    a known playlist               factors of the playlist, or those of its user
+    a new playlist of a known user factors of the user
+    a new user with attributes     mean factors of the most similar users
+    a new user                     mean factors of all users
+    a known song                   factors of the song
+    a new song with features       factors predicted by `content_model`
+    a new song                     mean factors of all songs
+    ============================== =======================================================
+
+    Parameters
+    ----------
+    n_factors : int, default=64
+        Number of factors.
+
+    factor_l2 : float, default=0.01
+        Penalty on the squared l2 norm of all factors.
+
+    confidence : float, default=10.0
+        A song that a user has in n playlists counts ``1 + confidence * n`` times as much as one
+        that the user does not have.
+
+    n_iterations : int, default=15
+        Number of iterations of alternating least squares.
+
+    target : {"auto", "user", "playlist"}, default="auto"
+        What to factorise: songs x users playcounts (number of a user's playlists that hold the
+        song), or songs x playlists, where the factors of a user are the mean of those of the
+        user's playlists. "auto" does as the paper: users for known songs, and, if there is a
+        content model, also playlists for new songs.
+
+    song_features : transformer, "passthrough" or None, default=None
+        Makes the features of songs for `content_model`. It is cloned and fitted on one row per
+        distinct song, `fit_transform(songs, membership)`, where `membership` is the sparse
+        songs x playlists matrix of 1-based positions. None takes the numeric columns that
+        describe songs, if there are any, "passthrough" every column that is not an id.
+
+    content_model : regressor, "mlp" or None, default="mlp"
+        Predicts the factors of a song from its features. "mlp" is an `MLPRegressor` with one
+        hidden layer of 64 units on standardised features. None: there is no content model, and
+        song features are not used.
+
+    user_features : transformer, "passthrough" or None, default=None
+        Makes the attributes of users, by whose cosine new users are compared with known ones. It
+        is fitted on one row per distinct user. None: attributes are not used.
+
+    n_neighbors : int, default=100
+        How many similar users stand in for a new one; users as similar as the last are included.
+
+    n_jobs : int, default=None
+        Number of threads, in the sense of joblib. It never changes the result.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the first factors and of the "mlp".
+
+    Attributes
+    ----------
+    known_factors_ : Bunch
+        Factors that score known songs: `songs` of shape (n_songs, n_factors), `users` of shape
+        (n_users, n_factors), and `playlists` of shape (n_playlists, n_factors), or None where a
+        playlist has the factors of its user.
+
+    new_factors_ : Bunch or None
+        The same for new songs, where `target="auto"` made factors by playlist for them. None:
+        `known_factors_` score new songs too.
+
+    content_model_ : regressor or None
+        Fitted content model.
+
+    songs_, users_, playlists_ : ndarray
+        Distinct ids, sorted.
+
+    song_features_, user_features_ : transformer or None
+        Fitted transformers.
+
+    user_attributes_ : array, csr_array or None
+        Attributes of the known users.
+
+    feature_names_out_ : ndarray
+        Names of the features of the content model, a constant one last; empty without one.
+
+    membership_ : csr_array of shape (n_playlists, n_songs)
+        1-based position of each song in each training playlist.
+
+    user_of_playlist_ : ndarray of shape (n_playlists,)
+        Position in `users_` of each playlist's owner.
+
+    left_out_ : dict
+        How many repeated rows and full playlists were left out of fit.
+
+    n_features_in_ : int
+        Number of columns of the table seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    MultitaskPlaylistRanker : Ranker that learns from features in all settings.
+
+    References
+    ----------
+    Y. Hu, Y. Koren, C. Volinsky. Collaborative Filtering for Implicit Feedback Datasets. 2008.
+
+    Examples
+    --------
+    Two circles of users share no song, so that each is recommended the songs of its own:
+
+    >>> import pandas as pd
+    >>> from skmtc import MatrixFactorizationRanker
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob", "eve", "eve", "dan"],
+    ...     "playlist": ["p1", "p1", "p2", "p3", "p3", "p4"],
+    ...     "song": ["s1", "s2", "s1", "s3", "s4", "s3"],
+    ... })
+    >>> ranker = MatrixFactorizationRanker(n_factors=2, random_state=0).fit(X)
+    >>> songs, _ = ranker.recommend(X.iloc[[2, 5]][["user", "playlist"]], n_recommendations=1)
+    >>> songs.tolist()
+    [['s2'], ['s4']]
+    """
+
+    fit_intercept = True  # so that the content model always has a feature
+
+    def __init__(
+        self,
+        *,
+        n_factors=64,
+        factor_l2=0.01,
+        confidence=10.0,
+        n_iterations=15,
+        target="auto",
+        song_features=None,
+        content_model="mlp",
+        user_features=None,
+        n_neighbors=100,
+        n_jobs=None,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.n_factors = n_factors
+        self.factor_l2 = factor_l2
+        self.confidence = confidence
+        self.n_iterations = n_iterations
+        self.target = target
+        self.song_features = song_features
+        self.content_model = content_model
+        self.user_features = user_features
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        check_number("factor_l2", self.factor_l2, at_least=0)
+        check_number("confidence", self.confidence, at_least=0)
+        for name in ("n_factors", "n_iterations", "n_neighbors"):
+            check_number(name, getattr(self, name), at_least=1, whole=True)
+        check_choice("target", self.target, TARGETS)
+        if isinstance(self.content_model, str):
+            check_choice("content_model", self.content_model, ("mlp",))
+
+    def _fit(self, table, frame):
+        seed = self._seed()
+        self._fit_user_features(table, frame)
+        features = self._fit_content_features(table, frame)
+        by_playlist = self.target == "playlist"
+        self.known_factors_ = self._factorize(table, seed, by_playlist=by_playlist)
+        self.new_factors_ = None
+        if self.target == "auto" and features is not None and table.columns.user is not None:
+            self.new_factors_ = self._factorize(table, seed, by_playlist=True)
+        self.content_model_ = None
+        if features is not None:
+            self._fit_content_model(features, seed)
+
+    def _query_vectors(self, queries):
+        user = queries.users >= 0
+        similar = None if user.all() else self._similar_users(queries.rows[~user])
+        known = _query_factors(self.known_factors_, queries, similar)
+        if self.new_factors_ is None:
+            return known
+        return np.hstack([known, _query_factors(self.new_factors_, queries, similar)])
+
+    def _song_vectors(self, songs):
+        # Of two blocks, known songs use the first and new songs the last.
+        width = self.n_factors if self.new_factors_ is None else 2 * self.n_factors
+        factors = self.known_factors_.songs
+        vectors = np.zeros((len(songs), width), dtype=factors.dtype)
+        vectors[~songs.is_new, : self.n_factors] = factors[songs.codes[~songs.is_new]]
+        if songs.is_new.any():
+            vectors[songs.is_new, -self.n_factors :] = self._factors_of_new(songs)
+        return vectors
+
+    def _factors_of_new(self, songs):
+        if self.content_model_ is None:
+            return self.known_factors_.songs.mean(axis=0)
+        features = self._with_constant(self._features_of_new(songs))
+        predicted = self.content_model_.predict(features)
+        return np.reshape(predicted, (-1, self.n_factors))
+
+    def _factorize(self, table, seed, *, by_playlist):
+        """Give the factors of songs, users and playlists."""
+        counts = as_ones(table.membership)
+        if by_playlist:
+            playlists, songs = self._als(counts, seed)
+            users = mean_of_groups(table.user_of_playlist, len(table.users)) @ playlists
+            return Bunch(songs=songs, users=users.astype(songs.dtype), playlists=playlists)
+        owned = one_hot(table.user_of_playlist, len(table.users)).T
+        users, songs = self._als(csr_array(owned @ counts), seed)
+        return Bunch(songs=songs, users=users, playlists=None)
+
+    def _als(self, counts, seed):
+        """Factorise counts by `implicit`; give the factors of rows and columns."""
+        if counts.nnz == 0:  # every playlist is full, which the warning has told
+            return tuple(np.zeros((n, self.n_factors), dtype=np.float32) for n in counts.shape)
+        matrix = csr_matrix(counts, dtype=np.float32)
+        matrix.data = 1.0 + np.float32(self.confidence) * matrix.data
+        # Each row is solved by one thread, so that their number does not change the result. More
+        # threads inside BLAS would slow `implicit` down, of which it warns.
+        with threadpool_limits(1, user_api="blas"):
+            model = _import_als()(
+                factors=self.n_factors,
+                regularization=self.factor_l2,
+                iterations=self.n_iterations,
+                num_threads=effective_n_jobs(self.n_jobs),
+                random_state=seed,
+                use_gpu=False,
+            )
+            model.fit(matrix, show_progress=False)
+        return model.user_factors, model.item_factors
+
+    def _fit_content_features(self, table, frame):
+        """Give the features of the content model; None where there is none."""
+        self.song_features_, self.feature_names_out_ = None, np.array([], dtype=object)
+        if self.content_model is None:
+            return None
+        if self.song_features is None and not numeric_song_columns(frame, table.columns):
+            return None
+        self._fit_song_features(table, frame)
+        features = self.song_vectors_
+        del self.song_vectors_  # the vectors of songs are their factors
+        return features
+
+    def _fit_content_model(self, features, seed):
+        factors = (self.new_factors_ or self.known_factors_).songs
+        with warnings.catch_warnings():
+            if isinstance(self.content_model, str):
+                model = _mlp(features, seed)
+                # The most epochs are a choice of ours, not of the caller.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            else:
+                model = clone(self.content_model)
+            self.content_model_ = model.fit(features, factors)
+
+    def _seed(self):
+        """Give a number for `implicit`, whose own way to read `random_state` differs."""
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+
+def _import_als():
+    try:
+        from implicit.als import AlternatingLeastSquares
+    except ImportError as error:
+        raise ImportError(
+            "MatrixFactorizationRanker needs the package implicit; got no such package. Install "
+            "it with `pip install skmtc[mf]`."
+        ) from error
+    return AlternatingLeastSquares
+
+
+def _query_factors(factors, queries, similar):
+    """Give the factors of queries: of the playlist, else of the user, else of similar users."""
+    user = queries.users >= 0
+    everybody = factors.users.mean(axis=0) if len(factors.users) else 0.0
+    vectors = np.zeros((len(queries), factors.songs.shape[1]), dtype=factors.songs.dtype)
+    vectors += everybody
+    if similar is not None:
+        described = np.diff(similar.indptr) > 0
+        vectors[np.flatnonzero(~user)[described]] = similar[described] @ factors.users
+    vectors[user] = factors.users[queries.users[user]]
+    if factors.playlists is not None:
+        playlist = queries.playlists >= 0
+        vectors[playlist] = factors.playlists[queries.playlists[playlist]]
+    return vectors
+
+
+def _mlp(features, seed):
+    n_songs = features.shape[0]
+    mlp = MLPRegressor(
+        hidden_layer_sizes=(64,),
+        early_stopping=n_songs >= FEWEST_SONGS_TO_STOP_EARLY,
+        random_state=seed,
+    )
+    return make_pipeline(
+        StandardScaler(with_mean=isinstance(features, np.ndarray)),
+        TransformedTargetRegressor(mlp, transformer=StandardScaler()),
+    )

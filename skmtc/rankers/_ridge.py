@@ -1,0 +1,220 @@
+"""Ridge regression of membership: the strong and simple opponent."""
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skmtc._memory import row_batches
+from skmtc.rankers._checks import check_number
+from skmtc.rankers._feature_ranker import FeatureRanker
+from skmtc.rankers._sparse import as_ones, mean_of_groups
+
+
+class RidgeRanker(FeatureRanker):
+    """Rank songs by ridge regression of membership on song features.
+
+    For each playlist, a ridge regression of "is in the playlist" (1 or 0) on the features of all
+    songs of the catalogue. One factorisation of the features' Gram matrix serves all playlists.
+    The same regression of the mean membership in a user's playlists, and in all playlists, gives
+    weights of users and shared weights; both are means of playlist weights. Which of them score
+    a row is read from the ids; they are not added up:
+
+    ============================== ==================================
+    a known playlist               playlist weights
+    a new playlist of a known user user weights
+    a new user with attributes     mean weights of the most similar users
+    a new user                     shared weights
+    ============================== ==================================
+
+    Parameters
+    ----------
+    l2 : float, default=1.0
+        Penalty on the squared l2 norm of weights, above 0: `alpha` of scikit-learn's `Ridge`.
+
+    song_features : transformer, "passthrough" or None, default=None
+        Makes the features of songs. It is cloned and fitted on one row per distinct song,
+        `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
+        matrix of 1-based positions. None takes the numeric columns that describe songs,
+        "passthrough" every column that is not an id.
+
+    user_features : transformer, "passthrough" or None, default=None
+        Makes the attributes of users, by whose cosine new users are compared with known ones. It
+        is fitted on one row per distinct user. None: attributes are not used.
+
+    n_neighbors : int, default=10
+        How many similar users stand in for a new one; users as similar as the last are included.
+
+    fit_intercept : bool, default=True
+        Whether to fit an intercept, which is not penalised. It is the last column of every
+        coefficient array, and does not change the order of songs.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    Attributes
+    ----------
+    playlist_coef_ : ndarray of shape (n_playlists, n_features)
+        Weights of each playlist, in the order of `playlists_`.
+
+    user_coef_ : ndarray of shape (n_users, n_features)
+        Weights of each user, in the order of `users_`.
+
+    shared_coef_ : ndarray of shape (n_features,)
+        Weights of a new playlist of a new user.
+
+    songs_, users_, playlists_ : ndarray
+        Distinct ids, sorted.
+
+    song_features_, user_features_ : transformer or None
+        Fitted transformers.
+
+    song_vectors_ : array or csr_array of shape (n_songs, n_features)
+        Features of the training catalogue, the constant one included.
+
+    user_attributes_ : array, csr_array or None
+        Attributes of the known users.
+
+    feature_names_out_ : ndarray of shape (n_features,)
+        Names of the features, in the order of the coefficients.
+
+    membership_ : csr_array of shape (n_playlists, n_songs)
+        1-based position of each song in each training playlist.
+
+    user_of_playlist_ : ndarray of shape (n_playlists,)
+        Position in `users_` of each playlist's owner.
+
+    left_out_ : dict
+        How many repeated rows and full playlists were left out of fit.
+
+    n_features_in_ : int
+        Number of columns of the table seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    MultitaskPlaylistRanker : Weights of users and playlists that are learned together.
+    PairwiseRanker : Weights that are learned by comparing pairs of songs.
+
+    Examples
+    --------
+    The gym playlist has the fast song, so its weight of tempo is positive. The mean of tempo is 0
+    and its sum of squares 2, so that the weight is 1 / (2 + 2):
+
+    >>> import pandas as pd
+    >>> from skmtc import RidgeRanker
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "bob"],
+    ...     "playlist": ["gym", "bed"],
+    ...     "song": ["fast", "slow"],
+    ...     "tempo": [1.0, -1.0],
+    ... })
+    >>> ranker = RidgeRanker(l2=2.0).fit(X)
+    >>> ranker.playlists_.tolist(), ranker.playlist_coef_.tolist()
+    (['bed', 'gym'], [[-0.25, 0.5], [0.25, 0.5]])
+    """
+
+    def __init__(
+        self,
+        *,
+        l2=1.0,
+        song_features=None,
+        user_features=None,
+        n_neighbors=10,
+        fit_intercept=True,
+        user="user",
+        playlist="playlist",
+        song="song",
+    ):
+        self.l2 = l2
+        self.song_features = song_features
+        self.user_features = user_features
+        self.n_neighbors = n_neighbors
+        self.fit_intercept = fit_intercept
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+
+    def _check_parameters(self):
+        check_number("l2", self.l2, above=0)
+        check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
+
+    def _fit(self, table, frame):
+        features = self._fit_song_features(table, frame)
+        self._fit_user_features(table, frame)
+        coef = ridge_coef(
+            features, as_ones(table.membership), l2=self.l2, fit_intercept=self.fit_intercept
+        )
+        self.playlist_coef_ = coef
+        self.user_coef_ = mean_of_groups(table.user_of_playlist, len(table.users)) @ coef
+        everybody = mean_of_groups(np.zeros(len(coef), dtype=np.intp), 1)
+        self.shared_coef_ = (everybody @ coef)[0]
+
+    def _query_vectors(self, queries):
+        vectors = np.tile(self.shared_coef_, (len(queries), 1))
+        user, playlist = queries.users >= 0, queries.playlists >= 0
+        similar = None if user.all() else self._similar_users(queries.rows[~user])
+        if similar is not None:
+            described = np.diff(similar.indptr) > 0
+            vectors[np.flatnonzero(~user)[described]] = similar[described] @ self.user_coef_
+        vectors[user] = self.user_coef_[queries.users[user]]
+        vectors[playlist] = self.playlist_coef_[queries.playlists[playlist]]
+        return vectors
+
+
+def ridge_coef(features, targets, *, l2, fit_intercept):
+    """Solve a ridge regression for each row of sparse targets.
+
+    Parameters
+    ----------
+    features : array or csr_array of shape (n_songs, n_features)
+        Features.
+
+    targets : csr_array of shape (n_targets, n_songs)
+        What to predict, one regression per row.
+
+    l2 : float
+        Penalty on the squared norm of the coefficients.
+
+    fit_intercept : bool
+        Whether each regression has an intercept, which is not penalised.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_targets, n_features) or (n_targets, n_features + 1)
+        Coefficients; with an intercept it is the last column.
+    """
+    n_songs = features.shape[0]
+    mean = np.zeros(features.shape[1])
+    if fit_intercept:
+        mean += np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n_songs
+    sums = np.asarray(targets.sum(axis=1)).ravel()
+    products = targets @ features
+    products = products.toarray() if issparse(products) else products
+    eigenvalues, basis = np.linalg.eigh(_gram(features, mean))
+    projected = (products - sums[:, None] * mean) @ basis
+    # Eigenvalues of a Gram matrix are negative by rounding only.
+    coef = (projected / (np.maximum(eigenvalues, 0.0) + l2)) @ basis.T
+    if not fit_intercept:
+        return coef
+    return np.hstack([coef, (sums / n_songs - coef @ mean)[:, None]])
+
+
+def _gram(features, mean):
+    """Multiply the centred features by themselves, without a centred copy of them all."""
+    if issparse(features):
+        doubled = features.astype(np.float64)
+        gram = (doubled.T @ doubled).toarray()
+        return gram - features.shape[0] * np.outer(mean, mean)
+    gram = np.zeros((len(mean), len(mean)))
+    for batch in row_batches(len(features), 16 * max(1, len(mean))):
+        centred = features[batch] - mean
+        gram += centred.T @ centred
+    return gram
