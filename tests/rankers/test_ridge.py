@@ -1,0 +1,99 @@
+"""Ridge regression for all playlists at once, against scikit-learn's, one by one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy.sparse import csr_array
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import OneHotEncoder
+
+from skmtc import RidgeRanker
+from skmtc.datasets import make_playlists
+from skmtc.rankers._ridge import ridge_coef
+
+COLUMNS = [f"x{j}" for j in range(5)]
+X = make_playlists(6, 18, 40, 9, n_features=5, random_state=0).assign(year=0.0)
+FEATURES = make_column_transformer(("passthrough", COLUMNS))
+
+
+def _target(ranker, playlists):
+    """Give the mean membership of the songs in some playlists."""
+    rows = ranker.membership_[playlists].toarray() > 0
+    return rows.mean(axis=0)
+
+
+def _sklearn_coef(ranker, target, l2, fit_intercept):
+    songs = X.drop_duplicates("song").set_index("song").loc[ranker.songs_, COLUMNS]
+    model = Ridge(alpha=l2, fit_intercept=fit_intercept).fit(songs.to_numpy(), target)
+    return np.append(model.coef_, model.intercept_) if fit_intercept else model.coef_
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("l2", [1e-3, 1.0, 50.0])
+def test_equals_sklearn_ridge_playlist_by_playlist(l2, fit_intercept):
+    ranker = RidgeRanker(l2=l2, song_features=FEATURES, fit_intercept=fit_intercept).fit(X)
+    for i, coef in enumerate(ranker.playlist_coef_):
+        expected = _sklearn_coef(ranker, _target(ranker, [i]), l2, fit_intercept)
+        np.testing.assert_allclose(coef, expected, rtol=1e-8, atol=1e-10)
+    for u, coef in enumerate(ranker.user_coef_):
+        own = np.flatnonzero(ranker.user_of_playlist_ == u)
+        expected = _sklearn_coef(ranker, _target(ranker, own), l2, fit_intercept)
+        np.testing.assert_allclose(coef, expected, rtol=1e-8, atol=1e-10)
+    everybody = _target(ranker, np.arange(len(ranker.playlists_)))
+    expected = _sklearn_coef(ranker, everybody, l2, fit_intercept)
+    np.testing.assert_allclose(ranker.shared_coef_, expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("convert", [np.asarray, csr_array, np.float32])
+def test_solves_the_normal_equations_of_any_features(convert, fit_intercept):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(1.0, size=(30, 4)) * (rng.random((30, 4)) < 0.5)
+    targets = csr_array((rng.random((7, 30)) < 0.3).astype(float))
+    with sklearn.config_context(working_memory=0.001):  # several blocks
+        coef = ridge_coef(convert(dense), targets, l2=0.7, fit_intercept=fit_intercept)
+    for row, target in zip(coef, targets.toarray(), strict=True):
+        model = Ridge(alpha=0.7, fit_intercept=fit_intercept).fit(dense, target)
+        np.testing.assert_allclose(row[:4], model.coef_, rtol=1e-4, atol=1e-6)
+        if fit_intercept:
+            np.testing.assert_allclose(row[4], model.intercept_, rtol=1e-4, atol=1e-6)
+
+
+def test_copies_of_a_feature_share_its_weight():
+    songs = np.array([[1.0, 1.0], [-1.0, -1.0], [0.0, 0.0]])  # a singular Gram matrix
+    coef = ridge_coef(songs, csr_array([[1.0, 0.0, 0.0]]), l2=1.0, fit_intercept=False)
+    np.testing.assert_allclose(coef, [[1 / 5, 1 / 5]])
+
+
+def test_weights_fall_back_from_playlist_to_user_to_all():
+    ranker = RidgeRanker(song_features=FEATURES).fit(X)
+    playlist, user = X["playlist"].iloc[0], X["user"].iloc[0]
+    queries = pd.DataFrame(
+        {"user": [user, user, "nobody"], "playlist": [playlist, "a new one", "a new one"]}
+    )
+    expected = [
+        ranker.playlist_coef_[ranker.playlists_ == playlist][0],
+        ranker.user_coef_[ranker.users_ == user][0],
+        ranker.shared_coef_,
+    ]
+    np.testing.assert_array_equal(ranker.query_vectors(queries), expected)
+
+
+def test_new_users_have_the_weights_of_similar_ones():
+    attributes = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["country"]))
+    ranker = RidgeRanker(song_features=FEATURES, user_features=attributes, n_neighbors=1).fit(X)
+    country = X["country"].iloc[0]
+    users = X.loc[X["country"] == country, "user"].unique()
+    queries = pd.DataFrame({"user": ["nobody", "no one"], "country": [country, "nowhere"]})
+    similar, unknown = ranker.query_vectors(queries)
+    expected = ranker.user_coef_[np.isin(ranker.users_, users)].mean(axis=0)
+    np.testing.assert_allclose(similar, expected)
+    np.testing.assert_array_equal(unknown, ranker.shared_coef_)
+
+
+@pytest.mark.parametrize("l2", [0, -1.0, "much"])
+def test_l2_is_checked(l2):
+    with pytest.raises(ValueError, match="`l2` must be a number above 0"):
+        RidgeRanker(l2=l2).fit(X)
