@@ -187,10 +187,12 @@ class _WeightBlock:
         ones = np.ones(len(playlists))
         sums = csr_array((ones, (group_of_pair, np.arange(len(playlists))))) @ gradient
         # Each pair brings its part of the penalty, so that an epoch brings all of it.
-        sums += (self.penalty_per_pair[groups] * n_pairs)[:, None] * self.coef[groups]
-        self.squares[groups] += sums**2
-        size = np.sqrt(np.maximum(self.squares[groups], np.finfo(float).tiny))
-        self.coef[groups] -= learning_rate * sums / size
+        coef = self.coef[groups]
+        sums += (self.penalty_per_pair[groups] * n_pairs)[:, None] * coef
+        squares = self.squares[groups] + sums**2
+        self.squares[groups] = squares
+        sums *= learning_rate / np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+        self.coef[groups] = coef - sums
 
 
 def _dense(rows: Any) -> FloatArray:

@@ -71,6 +71,35 @@ class FeatureRanker(BaseRanker):
         rows = self._transformer_input(songs.new_rows, column_label(songs.new_rows, self.song))
         return check_features(self.song_features_.transform(rows), self.song_features_, rows)
 
+    def _sum_of_weights(self, queries):
+        """Add up shared weights, those of the user or of similar ones, and of the playlist."""
+        vectors = np.tile(self.shared_coef_, (len(queries), 1))
+        user, playlist = queries.users >= 0, queries.playlists >= 0
+        vectors[user] += self.user_coef_[queries.users[user]]
+        vectors[playlist] += self.playlist_coef_[queries.playlists[playlist]]
+        similar = None if user.all() else self._similar_users(queries.rows[~user])
+        if similar is not None:
+            vectors[~user] += similar @ self.user_coef_
+        return vectors
+
+    def _first_known(self, queries, *, playlists, users, otherwise):
+        """Give the vector of the playlist, else of the user, else the mean of similar users.
+
+        `playlists` may be None: then a playlist has the vector of its user. Users who are like
+        nobody have the vector `otherwise`.
+        """
+        vectors = np.tile(otherwise, (len(queries), 1))
+        user = queries.users >= 0
+        similar = None if user.all() else self._similar_users(queries.rows[~user])
+        if similar is not None:
+            described = np.diff(similar.indptr) > 0
+            vectors[np.flatnonzero(~user)[described]] = similar[described] @ users
+        vectors[user] = users[queries.users[user]]
+        if playlists is not None:
+            playlist = queries.playlists >= 0
+            vectors[playlist] = playlists[queries.playlists[playlist]]
+        return vectors
+
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
         described = set(rows.columns) - set(self._find_columns(rows, ()).labels)

@@ -222,12 +222,8 @@ class MatrixFactorizationRanker(FeatureRanker):
             self._fit_content_model(features, seed)
 
     def _query_vectors(self, queries):
-        user = queries.users >= 0
-        similar = None if user.all() else self._similar_users(queries.rows[~user])
-        known = _query_factors(self.known_factors_, queries, similar)
-        if self.new_factors_ is None:
-            return known
-        return np.hstack([known, _query_factors(self.new_factors_, queries, similar)])
+        blocks = [self.known_factors_, self.new_factors_]
+        return np.hstack([self._query_factors(f, queries) for f in blocks if f is not None])
 
     def _song_vectors(self, songs):
         # Of two blocks, known songs use the first and new songs the last.
@@ -238,6 +234,11 @@ class MatrixFactorizationRanker(FeatureRanker):
         if songs.is_new.any():
             vectors[songs.is_new, -self.n_factors :] = self._factors_of_new(songs)
         return vectors
+
+    def _query_factors(self, factors, queries):
+        users = factors.users
+        mean = users.mean(axis=0) if len(users) else np.zeros(self.n_factors, dtype=users.dtype)
+        return self._first_known(queries, playlists=factors.playlists, users=users, otherwise=mean)
 
     def _factors_of_new(self, songs):
         if self.content_model_ is None:
@@ -316,22 +317,6 @@ def _import_als():
             "it with `pip install skmtc[mf]`."
         ) from error
     return AlternatingLeastSquares
-
-
-def _query_factors(factors, queries, similar):
-    """Give the factors of queries: of the playlist, else of the user, else of similar users."""
-    user = queries.users >= 0
-    everybody = factors.users.mean(axis=0) if len(factors.users) else 0.0
-    vectors = np.zeros((len(queries), factors.songs.shape[1]), dtype=factors.songs.dtype)
-    vectors += everybody
-    if similar is not None:
-        described = np.diff(similar.indptr) > 0
-        vectors[np.flatnonzero(~user)[described]] = similar[described] @ factors.users
-    vectors[user] = factors.users[queries.users[user]]
-    if factors.playlists is not None:
-        playlist = queries.playlists >= 0
-        vectors[playlist] = factors.playlists[queries.playlists[playlist]]
-    return vectors
 
 
 def _mlp(features, seed):

@@ -289,14 +289,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         }
 
     def _query_vectors(self, queries):
-        vectors = np.tile(self.shared_coef_, (len(queries), 1))
-        user, playlist = queries.users >= 0, queries.playlists >= 0
-        vectors[user] += self.user_coef_[queries.users[user]]
-        vectors[playlist] += self.playlist_coef_[queries.playlists[playlist]]
-        similar = None if user.all() else self._similar_users(queries.rows[~user])
-        if similar is not None:
-            vectors[~user] += similar @ self.user_coef_
-        return vectors
+        return self._sum_of_weights(queries)
 
     def _in_working_precision(self, features):
         if self.solver == "prox-newton" and self.tol >= SINGLE_PRECISION_TOL:

@@ -1,6 +1,5 @@
 """Learning to rank by comparing pairs of songs."""
 
-import numpy as np
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
@@ -215,11 +214,4 @@ class PairwiseRanker(FeatureRanker):
         self.loss_curve_ = result.loss_curve
 
     def _query_vectors(self, queries):
-        vectors = np.tile(self.shared_coef_, (len(queries), 1))
-        user, playlist = queries.users >= 0, queries.playlists >= 0
-        vectors[user] += self.user_coef_[queries.users[user]]
-        vectors[playlist] += self.playlist_coef_[queries.playlists[playlist]]
-        similar = None if user.all() else self._similar_users(queries.rows[~user])
-        if similar is not None:
-            vectors[~user] += similar @ self.user_coef_
-        return vectors
+        return self._sum_of_weights(queries)

@@ -158,15 +158,12 @@ class RidgeRanker(FeatureRanker):
         self.shared_coef_ = (everybody @ coef)[0]
 
     def _query_vectors(self, queries):
-        vectors = np.tile(self.shared_coef_, (len(queries), 1))
-        user, playlist = queries.users >= 0, queries.playlists >= 0
-        similar = None if user.all() else self._similar_users(queries.rows[~user])
-        if similar is not None:
-            described = np.diff(similar.indptr) > 0
-            vectors[np.flatnonzero(~user)[described]] = similar[described] @ self.user_coef_
-        vectors[user] = self.user_coef_[queries.users[user]]
-        vectors[playlist] = self.playlist_coef_[queries.playlists[playlist]]
-        return vectors
+        return self._first_known(
+            queries,
+            playlists=self.playlist_coef_,
+            users=self.user_coef_,
+            otherwise=self.shared_coef_,
+        )
 
 
 def ridge_coef(features, targets, *, l2, fit_intercept):
