@@ -209,6 +209,7 @@ class MatrixFactorizationRanker(FeatureRanker):
             check_choice("content_model", self.content_model, ("mlp",))
 
     def _fit(self, table, frame):
+        _import_als()  # tells that it is missing before any work
         seed = self._seed()
         self._fit_user_features(table, frame)
         features = self._fit_content_features(table, frame)
@@ -226,26 +227,26 @@ class MatrixFactorizationRanker(FeatureRanker):
         return np.hstack([self._query_factors(f, queries) for f in blocks if f is not None])
 
     def _song_vectors(self, songs):
-        # Of two blocks, known songs use the first and new songs the last.
-        width = self.n_factors if self.new_factors_ is None else 2 * self.n_factors
         factors = self.known_factors_.songs
+        n_factors = factors.shape[1]
+        # Of two blocks, known songs use the first and new songs the last.
+        width = n_factors if self.new_factors_ is None else 2 * n_factors
         vectors = np.zeros((len(songs), width), dtype=factors.dtype)
-        vectors[~songs.is_new, : self.n_factors] = factors[songs.codes[~songs.is_new]]
+        vectors[~songs.is_new, :n_factors] = factors[songs.codes[~songs.is_new]]
         if songs.is_new.any():
-            vectors[songs.is_new, -self.n_factors :] = self._factors_of_new(songs)
+            vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
 
     def _query_factors(self, factors, queries):
         users = factors.users
-        mean = users.mean(axis=0) if len(users) else np.zeros(self.n_factors, dtype=users.dtype)
+        mean = users.sum(axis=0) / max(1, len(users))
         return self._first_known(queries, playlists=factors.playlists, users=users, otherwise=mean)
 
     def _factors_of_new(self, songs):
         if self.content_model_ is None:
             return self.known_factors_.songs.mean(axis=0)
         features = self._with_constant(self._features_of_new(songs))
-        predicted = self.content_model_.predict(features)
-        return np.reshape(predicted, (-1, self.n_factors))
+        return self.content_model_.predict(features).reshape(len(songs.new_rows), -1)
 
     def _factorize(self, table, seed, *, by_playlist):
         """Give the factors of songs, users and playlists."""
@@ -295,7 +296,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         with warnings.catch_warnings():
             if isinstance(self.content_model, str):
                 model = _mlp(features, seed)
-                # The most epochs are a choice of ours, not of the caller.
+                # How many epochs there are at most is our choice, so it is no news to the caller.
                 warnings.simplefilter("ignore", ConvergenceWarning)
             else:
                 model = clone(self.content_model)

@@ -60,10 +60,3 @@ def test_artist_by_position():
     array = np.array([[0, 0, 7], [1, 1, 8], [2, 0, 7]], dtype=float)
     ranker = PopularityRanker(user=None, playlist=0, song=1, artist=2).fit(array)
     assert ranker.predict([[5, 9, 7], [5, 10, 8], [5, 11, 9]]).tolist() == [2, 1, 0]
-
-
-def test_artists_may_be_missing():
-    ranker = PopularityRanker().fit(X.assign(artist=X["artist"].where(X["artist"] == "x")))
-    assert ranker.artist_popularity_.to_dict() == {"x": 4}
-    rows = NEW.assign(artist=["x", None, "z", None])
-    assert ranker.predict(rows).tolist() == [4, 0, 0, 2]

@@ -1,7 +1,6 @@
 """SAGH, worked out by hand in every setting."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from tables import five_songs, new_songs, scores_of
 
@@ -44,37 +43,3 @@ def test_with_every_artist_it_is_popularity():
     one_artist = X.assign(artist="a1")
     same = SameArtistRanker().fit(one_artist).predict(one_artist)
     np.testing.assert_array_equal(same, PopularityRanker().fit(one_artist).predict(one_artist))
-
-
-def test_a_song_without_an_artist_scores_0():
-    X = five_songs()
-    X.loc[X["song"] == "s3", "artist"] = None
-    ranker = SameArtistRanker().fit(X)
-    assert ranker.artist_of_song_.tolist() == [0, 0, -1, 1, 1]
-    assert scores_of(ranker, {"user": "ana"}) == [2, 1, 0, 0, 0]
-
-
-def test_without_artists_there_is_nothing_to_rank_by():
-    X = five_songs()
-    with pytest.raises(ValueError, match=r"must have an artist column, 'singer'; got .* `artist=`"):
-        SameArtistRanker(artist="singer").fit(X)
-    with pytest.raises(ValueError, match="must have an artist column, None"):
-        SameArtistRanker(artist=None).fit(X)
-    with pytest.raises(ValueError, match="got no value in the artist column 'artist'"):
-        SameArtistRanker().fit(X.assign(artist=None))
-    ranker = SameArtistRanker().fit(X)
-    with pytest.raises(ValueError, match="must have an artist column, 'artist'"):
-        ranker.song_vectors(new_songs()[["song"]])
-
-
-def test_artists_are_of_one_type():
-    ranker = SameArtistRanker().fit(five_songs())
-    numbered = pd.DataFrame({"song": ["n1"], "artist": [1]})
-    with pytest.raises(TypeError, match="artist ids must be of the same type as in fit"):
-        ranker.song_vectors(numbered)
-
-
-@pytest.mark.parametrize("n_artists", [0, 2.5, "ten"])
-def test_n_artists_is_checked(n_artists):
-    with pytest.raises(ValueError, match="`n_artists` must be a whole number of 1 or more"):
-        SameArtistRanker(n_artists=n_artists).fit(five_songs())

@@ -1,0 +1,44 @@
+"""New songs and users reach the transformers in the form in which fit showed the known ones."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skmtc import RidgeRanker
+from skmtc.datasets import make_playlists
+
+X = make_playlists(6, 18, 40, 9, n_features=2, random_state=0)[
+    ["user", "playlist", "song", "x0", "x1", "age"]
+]
+
+
+class ColumnsSeen(TransformerMixin, BaseEstimator):
+    """Passes two columns, and refuses rows with other columns than in fit."""
+
+    def __init__(self, chosen):
+        self.chosen = chosen
+
+    def fit(self, X, _membership=None):
+        """Remember the columns."""
+        self.columns_ = list(X.columns)
+        return self
+
+    def transform(self, X):
+        """Give the chosen columns of rows like those of fit."""
+        assert list(X.columns) == self.columns_
+        return X[self.chosen].to_numpy()
+
+
+@pytest.mark.parametrize("ids", [("user", "playlist", "song"), (0, 1, 2)], ids=["names", "places"])
+def test_transformers_see_the_same_columns_in_fit_and_for_the_new(ids):
+    ranker = RidgeRanker(
+        song_features=ColumnsSeen(["x0", "x1"]),
+        user_features=ColumnsSeen(["age"]),
+        user=ids[0],
+        playlist=ids[1],
+        song=ids[2],
+    ).fit(X)
+    assert ranker.song_features_.columns_ == ["song", "x0", "x1", "age"]
+    assert ranker.user_features_.columns_ == ["user", "x0", "x1", "age"]
+    new = X.assign(**{column: "new " + X[column] for column in ("user", "playlist", "song")})
+    assert np.isfinite(ranker.predict(new)).all()
