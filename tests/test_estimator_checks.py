@@ -13,7 +13,6 @@ from skmtc import (
     RidgeRanker,
     SameArtistRanker,
 )
-
 from skmtc.features import (
     ArtistEmbedding,
     ArtistPopularityEncoder,

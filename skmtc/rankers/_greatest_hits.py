@@ -5,8 +5,8 @@ from abc import abstractmethod
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from skmtc._checks import check_number
 from skmtc.rankers._artist_ranker import ArtistRanker
-from skmtc.rankers._checks import check_number
 from skmtc.rankers._sparse import as_ones, one_hot
 
 

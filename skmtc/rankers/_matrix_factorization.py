@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Bunch, check_random_state
 from threadpoolctl import threadpool_limits
 
-from skmtc.rankers._checks import check_choice, check_number
+from skmtc._checks import check_choice, check_number
 from skmtc.rankers._feature_ranker import FeatureRanker
 from skmtc.rankers._features import numeric_song_columns
 from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot

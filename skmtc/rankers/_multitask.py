@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skmtc._checks import check_choice, check_number
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._result import warn_not_converged
-from skmtc.rankers._checks import check_choice, check_number
 from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}

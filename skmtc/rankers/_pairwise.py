@@ -3,8 +3,8 @@
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from skmtc._checks import check_number
 from skmtc.optimize._pairwise import descend_pairs
-from skmtc.rankers._checks import check_number
 from skmtc.rankers._feature_ranker import FeatureRanker
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import issparse
 
+from skmtc._checks import check_number
 from skmtc._memory import row_batches
-from skmtc.rankers._checks import check_number
 from skmtc.rankers._feature_ranker import FeatureRanker
 from skmtc.rankers._sparse import as_ones, mean_of_groups
 
