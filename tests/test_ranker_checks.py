@@ -37,7 +37,7 @@ RANKERS = [
     MatrixFactorizationRanker(n_factors=4, n_neighbors=3, random_state=0, **FEATURES),
     MatrixFactorizationRanker(n_factors=4, target="user", content_model=None, random_state=0),
     MatrixFactorizationRanker(n_factors=4, target="playlist", random_state=0, **FEATURES),
-    MultitaskPlaylistRanker(n_neighbors=3, **FEATURES),
+    MultitaskPlaylistRanker(n_neighbors=3, tol=1e-12, random_state=0, **FEATURES),
     PairwiseRanker(n_neighbors=3, random_state=0, **FEATURES),
     PopularityRanker(),
     RidgeRanker(n_neighbors=3, **FEATURES),
