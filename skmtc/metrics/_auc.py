@@ -1,10 +1,11 @@
 """Area under the ROC curve, playlist by playlist."""
 
-from typing import Any, Literal
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+
+from skmtc.metrics._average import Average, average_playlists, ratio_or_nan
+from skmtc.metrics._ranking import Ranking
 
 
 def auc_score(
@@ -12,7 +13,7 @@ def auc_score(
     y_score: ArrayLike,
     *,
     ignore: ArrayLike | csr_array | None = None,
-    average: Literal["macro"] | None = "macro",
+    average: Average = "macro",
 ) -> float | NDArray[np.float64]:
     """Probability that a song of a playlist scores above a song outside it.
 
@@ -28,11 +29,11 @@ def auc_score(
 
     ignore : array or sparse matrix of shape (n_playlists, n_songs), default=None
         Non-zero where a song is no candidate for a playlist: it counts neither as a positive nor
-        as a negative.
+        as a negative. Songs of the playlist always count.
 
     average : {"macro", None}, default="macro"
-        "macro" gives the mean over the playlists for which the area is defined; None gives one
-        value per playlist.
+        "macro" gives the mean over the playlists for which the area is defined, and warns if it
+        is not for all; None gives one value per playlist.
 
     Returns
     -------
@@ -49,43 +50,17 @@ def auc_score(
     >>> auc_score([[1, 0, 0, 0], [0, 1, 0, 0]], scores, average=None)
     array([0.66666667, 1.        ])
     """
-    scores = np.asarray(y_score)
-    positive = _rows(y_true, scores)
-    ignored = _rows(ignore, scores) if ignore is not None else csr_array(scores.shape, dtype=bool)
-    auc = np.array(
-        [_row_auc(row, _columns(positive, i), _columns(ignored, i)) for i, row in enumerate(scores)]
-    )
-    if average is None:
-        return auc
-    return float(np.mean(auc[~np.isnan(auc)])) if not np.isnan(auc).all() else float("nan")
+    ranking = Ranking(y_true, y_score, ignore=ignore)
+    return average_playlists(auc_per_playlist(ranking), average, name="AUC")
 
 
-def _row_auc(
-    scores: NDArray[np.floating[Any]], positive: NDArray[np.intp], ignored: NDArray[np.intp]
-) -> float:
-    """Count, for each positive, the negatives below it; comparing beats sorting for few."""
-    ignored = np.setdiff1d(ignored, positive)
-    n_negative = len(scores) - len(positive) - len(ignored)
-    if len(positive) == 0 or n_negative == 0:
-        return float("nan")
-    others = np.concatenate([scores[positive], scores[ignored]])
-    won = 0.0
-    for score in scores[positive]:
-        won += np.count_nonzero(scores < score) - np.count_nonzero(others < score)
-        won += 0.5 * (np.count_nonzero(scores == score) - np.count_nonzero(others == score))
-    return won / (len(positive) * n_negative)
-
-
-def _rows(matrix: ArrayLike | csr_array, scores: NDArray[np.floating[Any]]) -> csr_array:
-    rows = csr_array(matrix, copy=True)
-    if rows.shape != scores.shape:
-        raise ValueError(
-            "Labels and scores must be of one shape, playlists by songs; got "
-            f"{rows.shape} and {scores.shape}. Check which songs each of them covers."
-        )
-    rows.eliminate_zeros()
-    return rows
-
-
-def _columns(rows: csr_array, i: int) -> NDArray[np.intp]:
-    return np.asarray(rows.indices[rows.indptr[i] : rows.indptr[i + 1]])
+def auc_per_playlist(ranking: Ranking) -> NDArray[np.float64]:
+    """Give the area of each playlist; NaN where it is not defined."""
+    above, level = ranking.places
+    n_positives = ranking.n_positives.astype(np.float64)
+    n_negatives = ranking.n_candidates - n_positives
+    n_pairs = n_positives * n_negatives
+    lost = ranking.sum_by_playlist(above + 0.5 * level)
+    # Among themselves, the songs of a playlist lose half of all pairs, whatever their order.
+    lost -= 0.5 * n_positives**2
+    return ratio_or_nan(n_pairs - lost, n_pairs)
