@@ -91,7 +91,9 @@ class Ranking:
         for row, (start, stop) in zip(self.y_score, pairwise(bounds), strict=True):
             if start < stop:
                 values = row[self.y_true.indices[start:stop]]
-                above[start:stop], level[start:stop] = _count_above(row, values)
+                many = len(values) >= MANY_POSITIVES
+                count = _count_by_sorting if many else _count_by_comparing
+                above[start:stop], level[start:stop] = count(row, values)
         if self.ignored is not None:
             self._discount_ignored(above, level)
         return above, level
@@ -99,7 +101,8 @@ class Ranking:
     def sum_by_playlist(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Sum values, given in the order of `places`, over the songs of each playlist."""
         weights = np.asarray(values, dtype=np.float64)
-        return np.bincount(self._playlist_of_positive, weights, minlength=self.n_playlists)
+        sums = np.bincount(self._playlist_of_positive, weights, minlength=self.n_playlists)
+        return np.asarray(sums, dtype=np.float64)
 
     def per_positive(self, values: NDArray[Any]) -> NDArray[Any]:
         """Repeat values of playlists in the order of `places`."""
@@ -144,42 +147,39 @@ class Ranking:
             own = slice(bounds[playlist], bounds[playlist + 1])
             row = self.y_score[self.row_of_playlist[playlist]]
             others = row[self._ignored_by(playlist)]
-            ignored_above, ignored_level = _count_above(others, row[self.y_true.indices[own]])
+            values = row[self.y_true.indices[own]]
+            ignored_above, ignored_level = _count_by_sorting(others, values)
             above[own] -= ignored_above
             level[own] -= ignored_level
 
 
-def _count_above(
-    row: FloatArray, values: FloatArray
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _count_by_sorting(row: FloatArray, values: FloatArray) -> Counts:
     """Count, for each value, the scores of a row that are above it and those that equal it."""
-    if len(values) >= MANY_POSITIVES:
-        ranked = np.sort(row)
-        end = np.searchsorted(ranked, values, side="right")
-        return len(row) - end, end - np.searchsorted(ranked, values, side="left")
-    with np.errstate(over="ignore"):
-        rough, rough_values = row.astype(np.float32), values.astype(np.float32)
+    ranked = np.sort(row)
+    end = np.searchsorted(ranked, values, side="right")
+    return len(row) - end, end - np.searchsorted(ranked, values, side="left")
+
+
+def _count_by_comparing(row: FloatArray, values: FloatArray) -> Counts:
+    """Count the same for values that are in the row, by comparing in single precision.
+
+    That takes half the time. Rounding keeps the order, except that scores close to each other
+    become equal; only where a value is not alone are the scores themselves compared.
+    """
     above = np.empty(len(values), dtype=np.int64)
     level = np.empty_like(above)
+    with np.errstate(over="ignore"):
+        rough, rough_values = row.astype(np.float32), values.astype(np.float32)
     for j, value in enumerate(rough_values):
-        above[j], level[j] = _count_above_one(row, values[j], rough, value)
-    return above, level
-
-
-def _count_above_one(
-    row: FloatArray, value: Any, rough: NDArray[np.float32], rough_value: np.float32
-) -> tuple[int, int]:
-    """Compare in single precision, which takes half the time.
-
-    Rounding keeps the order, except that scores close to each other become equal; only where that
-    happens are the scores themselves compared.
-    """
-    above = int(np.count_nonzero(rough > rough_value))
-    level = int(np.count_nonzero(rough >= rough_value)) - above
-    if level > 1:
-        near = row[rough == rough_value]
-        above += int(np.count_nonzero(near > value))
-        level = int(np.count_nonzero(near == value))
+        above[j] = np.count_nonzero(rough > value)
+        level[j] = np.count_nonzero(rough >= value) - above[j]
+        if level[j] > 1:
+            near = row[rough == value]
+            above[j] += np.count_nonzero(near > values[j])
+            level[j] = np.count_nonzero(near == values[j])
     return above, level
 
 
