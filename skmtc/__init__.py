@@ -1,5 +1,7 @@
 """Cold-start playlist recommendation in the manner of scikit-learn."""
 
+from skmtc._compare import compare
+from skmtc._evaluate import evaluate
 from skmtc.rankers import (
     CollocatedArtistRanker,
     HistoryRanker,
@@ -23,5 +25,7 @@ __all__ = [
     "PopularityRanker",
     "RidgeRanker",
     "SameArtistRanker",
+    "compare",
+    "evaluate",
     "regularization_path",
 ]

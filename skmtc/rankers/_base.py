@@ -18,9 +18,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._memory import row_batches
 from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
-from skmtc.metrics import auc_score
+from skmtc.metrics import make_playlist_scorer
+from skmtc.rankers._checks import check_choice
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import top_k
+from skmtc.rankers._trial import Trial, settings_of
+
+_mean_auc = make_playlist_scorer("auc")
 
 
 class BaseRanker(BaseEstimator, metaclass=ABCMeta):
@@ -111,31 +115,50 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             Mean over playlists of the probability that a song of the playlist scores above
             another candidate.
         """
+        return _mean_auc(self, X)
+
+    def trial(self, X, *, candidates="auto"):
+        """Lay out a test table for judging; scorers and `evaluate` start here.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table with the columns seen in `fit`.
+
+        candidates : {"auto", "all"}, default="auto"
+            Which songs to rank. "auto": if all songs of `X` are new, these; otherwise the songs
+            of the training catalogue, together with new songs in `X`. "all": always the latter.
+
+        Returns
+        -------
+        trial : Trial
+            The playlists of `X` with their songs, and an iterator over blocks of scores.
+        """
         check_is_fitted(self)
+        check_choice("candidates", candidates, {"auto", "all"})
         frame = self._read(X, reset=False)
         queries, query_of_row = self._distinct_queries(frame)
         songs, song_of_row = self._distinct_songs(frame)
-        candidates, column_of_song = self._candidates_for(songs)
-        shape = (len(queries), len(candidates))
-        relevant = csr_array(
-            (np.ones(len(frame)), (query_of_row, column_of_song[song_of_row])), shape=shape
+        ranked, column_of_song = self._candidates_for(songs, everything=candidates == "all")
+        y_true = csr_array(
+            (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
+            shape=(len(queries), len(ranked)),
         )
-        seen = self._seen(queries, candidates)
-        right = self._song_vectors(candidates)
-        areas = [
-            auc_score(
-                relevant[batch], scores, ignore=None if seen is None else seen[batch], average=None
-            )
-            for batch, scores in self._score_blocks(queries, right)
-        ]
-        areas = np.concatenate(areas)
-        if np.isnan(areas).all():
-            raise ValueError(
-                "AUC needs a playlist with at least one candidate that is not in it; got none "
-                f"among {len(queries)} playlists and {len(candidates)} candidate songs. Score a "
-                "table whose playlists differ."
-            )
-        return float(np.nanmean(areas))
+        has_new = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
+        columns = self._find_columns(queries.rows, ("playlist",))
+        playlists = queries.rows[columns.playlist].to_numpy()
+        return Trial(
+            users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
+            playlists=playlists,
+            settings=settings_of(queries, has_new, users_are_known=columns.user is not None),
+            songs=ranked.ids,
+            popularity=self._popularity(ranked),
+            y_true=y_true,
+            ignore=self._seen(queries, ranked),
+            queries=queries,
+            query_vectors=self._query_vectors,
+            song_vectors=self._song_vectors(ranked),
+        )
 
     def recommend(
         self,
@@ -361,9 +384,15 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
     def _catalogue(self):
         return Songs(self.songs_, np.arange(len(self.songs_)), is_catalogue=True)
 
-    def _candidates_for(self, songs):
+    def _popularity(self, songs):
+        """Give the share of training playlists that hold each song, of at least one of them."""
+        counts = np.bincount(self.membership_.indices, minlength=len(self.songs_))
+        counts = np.where(songs.is_new, 1, np.maximum(counts[songs.codes], 1))
+        return counts / max(1, self.membership_.shape[0])
+
+    def _candidates_for(self, songs, *, everything=False):
         """Give the candidates to judge songs among, and the column of each of the songs."""
-        if songs.is_new.all():
+        if songs.is_new.all() and not everything:
             return songs, np.arange(len(songs))
         catalogue = self._catalogue()
         if not songs.is_new.any():

@@ -1,0 +1,200 @@
+"""Judge a fitted ranker, playlist by playlist."""
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
+
+from skmtc.metrics._average import mean_weights
+from skmtc.metrics._scorer import find_ranker, parse_metrics
+from skmtc.metrics._tally import FREQUENCY, judge
+
+DEFAULT_METRICS = ("auc", "hit_rate@10", "hit_rate@100")
+ID_COLUMNS = ("user", "playlist", "size", "setting")
+
+
+def evaluate(
+    ranker,
+    X,
+    metrics=DEFAULT_METRICS,
+    *,
+    by="playlist",
+    candidates="auto",
+    confidence=0.95,
+    n_resamples=1000,
+    random_state=None,
+):
+    """Judge a fitted ranker on a test table.
+
+    Songs that a known playlist had in training are not counted against it.
+
+    Parameters
+    ----------
+    ranker : estimator
+        Fitted ranker, or Pipeline or search that ends in one.
+
+    X : DataFrame or array of shape (n_rows, n_columns)
+        Membership table: the songs that ought to rank high for each playlist.
+
+    metrics : str or sequence of str, default=("auc", "hit_rate@10", "hit_rate@100")
+        Names as for :func:`skmtc.metrics.make_playlist_scorer`. Only "spread_frequency", which
+        has no value for a single playlist, needs a scorer.
+
+    by : {"playlist", "user", "summary"}, default="playlist"
+        What a row of the result is about.
+
+    candidates : {"auto", "all"}, default="auto"
+        Which songs to rank. "auto": if all songs of `X` are new to the ranker, these; otherwise
+        the songs of the training catalogue, together with new songs in `X`. "all": always the
+        latter.
+
+    confidence : float, default=0.95
+        Level of the intervals of a summary.
+
+    n_resamples : int, default=1000
+        Number of bootstrap samples for the intervals of a summary.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    table : DataFrame
+        By playlist: columns user, playlist, size (number of songs to find), setting (what is new
+        to the ranker: "cold user", "cold playlist", "cold songs", two of them joined by " + ", or
+        "nothing cold") and one column per metric, NaN where it is not defined.
+
+        By user: columns user, n_playlists, and the mean of each metric.
+
+        Summary: one row per setting and metric, with the mean, the ends `low` and `high` of its
+        bootstrap interval, the number of users, of playlists, and of playlists for which the
+        metric is undefined and which are left out. As playlists of a user are alike, users are
+        resampled, with all of their playlists. The mean is over playlists, that of novelty over
+        users.
+
+    See Also
+    --------
+    compare : Judge several rankers by cross-validation.
+
+    Examples
+    --------
+    Of the new playlist's two songs, one is the most popular, and one of the two least popular:
+
+    >>> import pandas as pd
+    >>> from skmtc import PopularityRanker, evaluate
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob", "bob"],
+    ...     "playlist": ["gym", "gym", "run", "run"],
+    ...     "song": ["s1", "s2", "s1", "s3"],
+    ... })
+    >>> ranker = PopularityRanker().fit(X)
+    >>> new = pd.DataFrame({"user": "bob", "playlist": "sun", "song": ["s1", "s2"]})
+    >>> evaluate(ranker, new, ["auc", "hit_rate@1"])
+      user playlist  size        setting   auc  hit_rate@1
+    0  bob      sun     2  cold playlist  0.75         0.5
+    """
+    check_by(by, ("playlist", "user", "summary"))
+    table = by_playlist(ranker, X, metrics, candidates=candidates)
+    if by == "playlist":
+        return table
+    if by == "user":
+        return _by_user(table)
+    return summarize(
+        table,
+        ["setting"],
+        confidence=confidence,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )
+
+
+def by_playlist(ranker, X, metrics, *, candidates="auto"):
+    """Judge a fitted ranker; give one row per playlist of the table."""
+    chosen = parse_metrics([metrics] if isinstance(metrics, str) else list(metrics))
+    if any(metric.name == FREQUENCY for metric in chosen):
+        raise ValueError(
+            f"Metrics must have a value for each playlist; got {FREQUENCY!r}. Use "
+            "skmtc.metrics.make_playlist_scorer for it."
+        )
+    ranker, seen = find_ranker(ranker, X)
+    trial = ranker.trial(seen, candidates=candidates)
+    ids = {
+        "user": trial.users,
+        "playlist": trial.playlists,
+        "size": np.diff(trial.y_true.indptr),
+        "setting": trial.settings,
+    }
+    values = {tally.metric.label: tally.values for tally in judge(trial, chosen)}
+    return pd.DataFrame(ids | values)
+
+
+def summarize(table, groups, *, confidence, n_resamples, random_state):
+    """Give the mean of each metric, with its bootstrap interval, in groups of playlists."""
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"`confidence` must be above 0 and below 1; got {confidence!r}. Pass e.g. 0.95."
+        )
+    rng = check_random_state(random_state)
+    metrics = [c for c in table.columns if c not in (*ID_COLUMNS, *groups, "fold")]
+    rows = []
+    for keys, part in table.groupby(groups, sort=False):
+        owners, users = pd.factorize(part["user"], sort=True)
+        sums, sizes = _sums_by_user(part[metrics], owners, len(users))
+        means = _bootstrap(sums, sizes, n_resamples, rng)
+        for column, metric in enumerate(metrics):
+            low, high = _interval(means[:, column], confidence)
+            rows.append(
+                dict(zip(groups, keys, strict=True))
+                | {"metric": metric, "mean": _ratio(sums, sizes)[column], "low": low, "high": high}
+                | {"n_users": len(users), "n_playlists": len(part)}
+                | {"n_undefined": int(part[metric].isna().sum())}
+            )
+    return pd.DataFrame(rows)
+
+
+def _sums_by_user(values, owners, n_users):
+    """Give, of each metric, the weighted sum over a user's playlists, and of the weights."""
+    sums, sizes = np.zeros((2, n_users, values.shape[1]))
+    for column, metric in enumerate(values.columns):
+        over_users = owners if metric.startswith("novelty") else None
+        weights = mean_weights(values[metric].notna().to_numpy(), over_users)
+        weighted = weights * values[metric].fillna(0.0).to_numpy()
+        sums[:, column] = np.bincount(owners, weighted, minlength=n_users)
+        sizes[:, column] = np.bincount(owners, weights, minlength=n_users)
+    return sums, sizes
+
+
+def _bootstrap(sums, sizes, n_resamples, rng):
+    """Give the means of samples of users, drawn with replacement."""
+    n_users = len(sums)
+    means = np.empty((n_resamples, sums.shape[1]))
+    for i in range(n_resamples):
+        drawn = np.bincount(rng.randint(n_users, size=n_users), minlength=n_users)
+        means[i] = _ratio(drawn[:, None] * sums, drawn[:, None] * sizes)
+    return means
+
+
+def _by_user(table):
+    metrics = [c for c in table.columns if c not in ID_COLUMNS]
+    users = table.groupby("user", sort=True)
+    means = users[metrics].mean()
+    means.insert(0, "n_playlists", users.size())
+    return means.reset_index()
+
+
+def _ratio(sums, sizes):
+    total, size = sums.sum(axis=0), sizes.sum(axis=0)
+    return np.divide(total, size, out=np.full(len(size), np.nan), where=size > 0)
+
+
+def _interval(means, confidence):
+    means = means[~np.isnan(means)]
+    if len(means) == 0:
+        return np.nan, np.nan
+    tail = (1 - confidence) / 2
+    return np.quantile(means, [tail, 1 - tail])
+
+
+def check_by(by, choices):
+    """Check what a row of a result is to be about."""
+    if by not in choices:
+        raise ValueError(f"`by` must be one of {list(choices)}; got {by!r}. Change `by`.")

@@ -1,0 +1,241 @@
+"""What all splitters share: reading ids, yielding rows, and telling what is left out."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from skmtc._table import ROLES, Ids, find_id_columns, read_ids, to_frame
+
+
+@dataclass
+class Memberships:
+    """The rows of a membership table as codes.
+
+    Codes are positions among sorted ids, so that the order of rows does not matter.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The table.
+
+    users, playlists, songs : ndarray of shape (n_rows,)
+        Codes; where owners are unknown, playlists are their own users.
+
+    n_users, n_playlists, n_songs : int
+        Numbers of distinct ids.
+    """
+
+    frame: pd.DataFrame
+    users: np.ndarray
+    playlists: np.ndarray
+    songs: np.ndarray
+    n_users: int
+    n_playlists: int
+    n_songs: int
+
+    @cached_property
+    def user_of_playlist(self):
+        """Owner of each playlist."""
+        owner = np.empty(self.n_playlists, dtype=np.intp)
+        owner[self.playlists] = self.users
+        return owner
+
+    @cached_property
+    def playlist_songs(self):
+        """The distinct pairs of a playlist and a song, as two aligned arrays."""
+        return distinct_pairs(self.playlists, self.songs, self.n_songs)
+
+    @cached_property
+    def user_songs(self):
+        """The distinct pairs of a user and a song, as two aligned arrays."""
+        return distinct_pairs(self.users, self.songs, self.n_songs)
+
+
+@dataclass
+class Parts:
+    """One split: which rows are trained on, which are tested on, and why others are not.
+
+    Attributes
+    ----------
+    train, test : ndarray of bool of shape (n_rows,)
+        Membership of each side.
+
+    left_out : dict of str to int
+        Numbers of rows on neither side, by reason.
+
+    passed_over : dict of str to int
+        Numbers of playlists, users or songs that were not held out, by reason.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    left_out: dict = field(default_factory=dict)
+    passed_over: dict = field(default_factory=dict)
+
+
+class ColdSplitter(BaseCrossValidator):
+    """Base of all splitters.
+
+    Subclasses have the parameters `n_splits`, `random_state`, `user`, `playlist` and `song`, say
+    in `setting` what is cold, and implement `_parts`.
+    """
+
+    def split(self, X, y=None, groups=None):
+        """Give the rows of training and test sets.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        groups : None
+            Ignored.
+
+        Yields
+        ------
+        train : ndarray
+            Positions of the training rows.
+
+        test : ndarray
+            Positions of the test rows.
+        """
+        rows = self._read(X)
+        self._described = []
+        for number, parts in enumerate(self._parts(rows, check_random_state(self.random_state))):
+            _check_not_empty(parts, number, self)
+            self._described.append(_describe(rows, parts, number))
+            yield np.flatnonzero(parts.train), np.flatnonzero(parts.test)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        """Give the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : None
+            Ignored.
+
+        Returns
+        -------
+        n_splits : int
+            Number of training and test sets.
+        """
+        return self.n_splits
+
+    def describe(self, X=None):
+        """Count what each split holds and leaves out.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns), default=None
+            Membership table to split. None: the splits that were made last, which is the way to
+            see them if `random_state` is not an int.
+
+        Returns
+        -------
+        counts : DataFrame
+            One row per split: numbers of training and test playlists, users, songs and rows;
+            `test_new_users`, users of the test set that are unknown to training; rows left out of
+            both sides, in total and by reason; and what was passed over, that is not held out
+            though it was its turn, by reason.
+        """
+        if X is not None:
+            for _ in self.split(X):
+                pass
+        if not getattr(self, "_described", None):
+            raise ValueError(
+                "There must be a split to describe; got X=None before any split was made. Pass "
+                "the table."
+            )
+        return pd.DataFrame(self._described).set_index("split")
+
+    @abstractmethod
+    def _parts(self, rows, rng):
+        """Yield the parts of each split."""
+
+    def _read(self, X):
+        check_count("n_splits", self.n_splits, self.fewest_splits)
+        frame = to_frame(X)
+        columns = find_id_columns(
+            frame, user=self.user, playlist=self.playlist, song=self.song, required=ROLES
+        )
+        labels = {role: getattr(columns, role) for role in ROLES}
+        labels["user"] = labels["user"] if columns.user is not None else columns.playlist
+        codes, counts = {}, {}
+        for role, label in labels.items():
+            ids, codes[f"{role}s"] = Ids.factorize(read_ids(frame, label, role), role)
+            counts[f"n_{role}s"] = len(ids)
+        return Memberships(frame, **codes, **counts)
+
+
+def distinct_pairs(one, other, n_other):
+    """Give the distinct pairs of aligned codes, as two arrays."""
+    pairs = pd.unique(one.astype(np.int64) * n_other + other)
+    return pairs // n_other, pairs % n_other
+
+
+def assign_folds(n_ids, n_splits, what):
+    """Deal places in an order to folds, in turn."""
+    if n_splits > n_ids:
+        raise ValueError(
+            f"`n_splits` must be at most the number of {what}, {n_ids}; got {n_splits}. Pass "
+            "fewer splits."
+        )
+    return np.arange(n_ids) % n_splits
+
+
+def check_share(name, value):
+    """Check a parameter that is a share of ids."""
+    if not (isinstance(value, int | float | np.number) and 0 < value < 1):
+        raise ValueError(
+            f"`{name}` must be a share above 0 and below 1; got {value!r}. Change `{name}`."
+        )
+
+
+def check_count(name, value, fewest):
+    """Check a parameter that is a number of things."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < fewest:
+        raise ValueError(
+            f"`{name}` must be a whole number from {fewest} on; got {value!r}. Change `{name}`."
+        )
+
+
+def known(codes, train, n_codes):
+    """Tell which codes occur in training rows."""
+    occurs = np.zeros(n_codes, dtype=bool)
+    occurs[codes[train]] = True
+    return occurs
+
+
+def _check_not_empty(parts, number, splitter):
+    for side, mask in (("training", parts.train), ("test", parts.test)):
+        if not mask.any():
+            why = {k: v for k, v in {**parts.left_out, **parts.passed_over}.items() if v}
+            raise ValueError(
+                f"Split {number} of {splitter!r} must have {side} rows; got none of {len(mask)} "
+                f"rows, for these reasons: {why or 'the table is too small'}. Use a larger table "
+                "or other sizes."
+            )
+
+
+def _describe(rows, parts, number):
+    counts = {"split": number}
+    for side in ("train", "test"):
+        mask = getattr(parts, side)
+        for what in ("playlists", "users", "songs"):
+            counts[f"{side}_{what}"] = len(pd.unique(getattr(rows, what)[mask]))
+        counts[f"{side}_rows"] = int(mask.sum())
+    test_users = np.unique(rows.users[parts.test])
+    is_new = ~known(rows.users, parts.train, rows.n_users)[test_users]
+    counts["test_new_users"] = int(is_new.sum())
+    counts["left_out_rows"] = int((~parts.train & ~parts.test).sum())
+    counts |= {f"left_out_rows: {why}": count for why, count in parts.left_out.items()}
+    return counts | {f"passed_over_{why}": count for why, count in parts.passed_over.items()}

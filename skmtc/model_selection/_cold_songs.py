@@ -1,0 +1,255 @@
+"""New songs."""
+
+import numpy as np
+import pandas as pd
+
+from skmtc._table import column_label
+from skmtc.model_selection._base import (
+    ColdSplitter,
+    Parts,
+    assign_folds,
+    check_count,
+    check_share,
+    known,
+)
+
+NO_SONG_LEFT = "playlist has no other song"
+
+
+class ColdSongSplit(ColdSplitter):
+    """Hold out the latest released songs, as the paper does.
+
+    The rows of these songs are the test set. Playlists whose songs are all held out are left out
+    of both sides, and songs whose release is not known stay in training.
+
+    Parameters
+    ----------
+    n_splits : int, default=1
+        Number of splits. With more than one, these are successive windows of release: the last
+        split tests the latest songs, the one before it those released just before, and so on.
+        Each trains on the songs released before its window, and leaves out those released after
+        it. If `released=None`, splits are drawn independently.
+
+    n_songs : int or None, default=None
+        How many songs to hold out in each split. None: `song_size` says it.
+
+    song_size : float, default=0.1
+        Share of all songs to hold out in each split; not used if `n_songs` is given.
+
+    released : str, int or None, default="year"
+        Column of the release of each song, by name or position: numbers or dates. Songs released
+        at the same time are held out in random order. None: songs are drawn at random.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed. With an int, splits depend on nothing but the ids that are together in rows and the
+        releases: not on the order of rows, and not on the names of ids as long as these sort
+        alike.
+
+    See Also
+    --------
+    ColdSongKFold : Every song is cold once.
+
+    Examples
+    --------
+    The latest song is "s3". The second playlist has no other, so it cannot be trained on or
+    tested:
+
+    >>> import pandas as pd
+    >>> from skmtc.model_selection import ColdSongSplit
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "ana", "bob"],
+    ...     "playlist": ["gym", "gym", "gym", "run"],
+    ...     "song": ["s1", "s2", "s3", "s3"],
+    ...     "year": [1999, 2001, 2009, 2009],
+    ... })
+    >>> for train, test in ColdSongSplit(n_songs=1).split(X):
+    ...     print(train, test)
+    [0 1] [2]
+    """
+
+    setting = "cold songs"
+    fewest_splits = 1
+
+    def __init__(
+        self,
+        n_splits=1,
+        *,
+        n_songs=None,
+        song_size=0.1,
+        released="year",
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.n_splits = n_splits
+        self.n_songs = n_songs
+        self.song_size = song_size
+        self.released = released
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _parts(self, rows, rng):
+        n_held = self._n_held(rows.n_songs)
+        if self.released is None:
+            for _ in range(self.n_splits):
+                cold = np.zeros(rows.n_songs, dtype=bool)
+                cold[rng.permutation(rows.n_songs)[:n_held]] = True
+                yield _parts_of_songs(rows, cold)
+            return
+        release = self._releases(rows)
+        order = np.flatnonzero(~np.isnan(release))
+        order = order[np.lexsort([rng.permutation(len(order)), release[order]])]
+        self._check_enough_songs(len(order), n_held, rows.n_songs)
+        for window in range(self.n_splits, 0, -1):
+            first = len(order) - window * n_held
+            cold, later = np.zeros((2, rows.n_songs), dtype=bool)
+            cold[order[first : first + n_held]] = True
+            later[order[first + n_held :]] = True
+            yield _parts_of_songs(rows, cold, later)
+
+    def _n_held(self, n_songs):
+        if self.n_songs is None:
+            check_share("song_size", self.song_size)
+            return max(1, round(self.song_size * n_songs))
+        check_count("n_songs", self.n_songs, 1)
+        if self.n_songs >= n_songs:
+            raise ValueError(
+                f"`n_songs` must be below the number of songs, {n_songs}; got {self.n_songs}. "
+                "Hold out fewer songs."
+            )
+        return self.n_songs
+
+    def _releases(self, rows):
+        """Give the release of each song as a number; NaN where it is not known."""
+        label = column_label(rows.frame, self.released)
+        if label is None:
+            raise ValueError(
+                f"The table must have a column {self.released!r} of releases; got "
+                f"{list(rows.frame.columns)}. Name the one to use with `released=`, or pass None "
+                "to hold out random songs."
+            )
+        column = rows.frame[label].infer_objects()
+        is_type = pd.api.types
+        if not (is_type.is_numeric_dtype(column) or is_type.is_datetime64_any_dtype(column)):
+            raise ValueError(
+                f"Releases must be numbers or dates; got {column.dtype} in column {label!r}. "
+                "Convert the column, e.g. with `pd.to_datetime`."
+            )
+        order = pd.factorize(column, sort=True)[0]
+        release = np.empty(rows.n_songs)
+        release[rows.songs[::-1]] = order[::-1]  # the last write, so the first row, wins
+        wrong = np.flatnonzero(release[rows.songs] != order)
+        if len(wrong):
+            raise ValueError(
+                f"A song must have one release; got {column.iloc[wrong[0]]!r} in row {wrong[0]} "
+                f"and another before it for the same song ({len(wrong)} such rows). Correct "
+                f"column {label!r}."
+            )
+        return np.where(release < 0, np.nan, release)
+
+    def _check_enough_songs(self, n_released, n_held, n_songs):
+        n_needed = self.n_splits * n_held
+        if n_needed > n_released or n_needed >= n_songs:
+            raise ValueError(
+                f"There must be enough songs with a known release: {self.n_splits} windows of "
+                f"{n_held}, and a song to train on; got {n_released} of {n_songs} songs with a "
+                "release. Hold out fewer songs, or pass fewer splits."
+            )
+
+
+class ColdSongKFold(ColdSplitter):
+    """Make every song cold exactly once.
+
+    Test rows whose playlist then has no song in training are left out.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds.
+
+    shuffle : bool, default=False
+        Whether to deal songs in random order, rather than in the order of their ids.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffle.
+
+    See Also
+    --------
+    ColdSongSplit : The protocol of the paper.
+
+    Examples
+    --------
+    The playlist "run" has one song only, so it is unknown when its song is cold:
+
+    >>> import pandas as pd
+    >>> from skmtc.model_selection import ColdSongKFold
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob"],
+    ...     "playlist": ["gym", "gym", "run"],
+    ...     "song": ["s1", "s2", "s2"],
+    ... })
+    >>> for train, test in ColdSongKFold(n_splits=2).split(X):
+    ...     print(train, test)
+    [1 2] [0]
+    [0] [1]
+    """
+
+    setting = "cold songs"
+    fewest_splits = 2
+
+    def __init__(
+        self,
+        n_splits=5,
+        *,
+        shuffle=False,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _parts(self, rows, rng):
+        order = rng.permutation(rows.n_songs) if self.shuffle else np.arange(rows.n_songs)
+        fold = np.empty(rows.n_songs, dtype=np.intp)
+        fold[order] = assign_folds(rows.n_songs, self.n_splits, "songs")
+        for number in range(self.n_splits):
+            yield _parts_of_songs(rows, fold == number)
+
+
+def _parts_of_songs(rows, cold, later=None):
+    """Split by songs: which are cold, and which are on neither side, being released later."""
+    is_cold = cold[rows.songs]
+    is_later = np.zeros(len(is_cold), dtype=bool) if later is None else later[rows.songs]
+    train = ~is_cold & ~is_later
+    test = is_cold & known(rows.playlists, train, rows.n_playlists)[rows.playlists]
+    left_out = {NO_SONG_LEFT: int((is_cold & ~test).sum())}
+    if later is not None:
+        left_out["song released later"] = int(is_later.sum())
+    return Parts(train, test, left_out=left_out)

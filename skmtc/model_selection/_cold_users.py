@@ -1,0 +1,207 @@
+"""New users."""
+
+import numpy as np
+
+from skmtc.model_selection._base import ColdSplitter, Parts, assign_folds, check_share, known
+from skmtc.model_selection._cold_playlists import folds_with_known_songs
+
+
+class ColdUserSplit(ColdSplitter):
+    """Hold out all playlists of some users, as the paper does.
+
+    Every song of the test set is in training: a user is passed over if holding out all of the
+    user's playlists would take a song out of training. All rows are used: a user who is not held
+    out is trained on.
+
+    Parameters
+    ----------
+    n_splits : int, default=1
+        Number of splits, drawn independently.
+
+    user_size : float, default=0.3
+        Share of users to hold out. In the place of users who are passed over others are drawn, as
+        long as there are any.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed. With an int, splits depend on nothing but the ids that are together in rows: not on
+        the order of rows, and not on the names of ids as long as these sort alike.
+
+    See Also
+    --------
+    ColdUserKFold : Every user is cold once.
+
+    Examples
+    --------
+    Nobody else has song "s3", so "cat" cannot be held out; one of the others is:
+
+    >>> import pandas as pd
+    >>> from skmtc.model_selection import ColdUserSplit
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob", "bob", "cat", "cat"],
+    ...     "playlist": ["gym", "gym", "run", "run", "sun", "sun"],
+    ...     "song": ["s1", "s2", "s1", "s2", "s2", "s3"],
+    ... })
+    >>> (train, test), = ColdUserSplit(random_state=0).split(X)
+    >>> len(test), "cat" in set(X["user"].iloc[test])
+    (2, False)
+    """
+
+    setting = "cold users"
+    fewest_splits = 1
+
+    def __init__(
+        self,
+        n_splits=1,
+        *,
+        user_size=0.3,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.n_splits = n_splits
+        self.user_size = user_size
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _parts(self, rows, rng):
+        check_share("user_size", self.user_size)
+        n_wanted = max(1, round(self.user_size * rows.n_users))
+        for _ in range(self.n_splits):
+            order = rng.permutation(rows.n_users)
+            held, passed_over = _draw_users(*rows.user_songs, rows.n_songs, order, n_wanted)
+            test = held[rows.users]
+            yield Parts(
+                ~test, test, passed_over={"users: a song would leave training": passed_over}
+            )
+
+
+class ColdUserKFold(ColdSplitter):
+    """Make every user cold exactly once.
+
+    Test rows whose song is then in no training playlist are left out.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds.
+
+    shuffle : bool, default=False
+        Whether to deal users in random order, rather than in the order of their ids.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffle.
+
+    See Also
+    --------
+    ColdUserSplit : The protocol of the paper.
+
+    Examples
+    --------
+    Song "s3" is in one playlist only, so its row cannot be tested:
+
+    >>> import pandas as pd
+    >>> from skmtc.model_selection import ColdUserKFold
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob", "bob", "bob"],
+    ...     "playlist": ["gym", "gym", "run", "run", "run"],
+    ...     "song": ["s1", "s2", "s1", "s2", "s3"],
+    ... })
+    >>> for train, test in ColdUserKFold(n_splits=2).split(X):
+    ...     print(train, test)
+    [2 3 4] [0 1]
+    [0 1] [2 3]
+    """
+
+    setting = "cold users"
+    fewest_splits = 2
+
+    def __init__(
+        self,
+        n_splits=5,
+        *,
+        shuffle=False,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _parts(self, rows, rng):
+        order = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
+        fold = np.empty(rows.n_users, dtype=np.intp)
+        fold[order] = assign_folds(rows.n_users, self.n_splits, "users")
+        yield from folds_with_known_songs(rows, fold[rows.users], self.n_splits)
+
+
+def _draw_users(users, songs, n_songs, order, n_wanted):
+    """Hold out users in an order, so that every song keeps a user in training.
+
+    Users are decided in a few large rounds rather than one by one, so that the time is linear in
+    the pairs of users and songs. In a round, each song whose last users are about to be held out
+    keeps the one of them whose turn comes last.
+
+    Returns
+    -------
+    held : ndarray of bool of shape (n_users,)
+        Who is held out.
+
+    n_passed_over : int
+        How many users were not held out although it was their turn.
+    """
+    n_users = len(order)
+    turn = np.empty(n_users, dtype=np.intp)
+    turn[order] = np.arange(n_users)
+    held, tried = np.zeros((2, n_users), dtype=bool)
+    start = 0
+    while start < n_users and held.sum() < n_wanted:
+        n_missing = n_wanted - int(held.sum())
+        # A few more than are missing, so that the number of rounds is bounded.
+        stop = start + max(n_missing, n_users // 20, 1)
+        now = (turn >= start) & (turn < stop)
+        stays = _guards(users, songs, n_songs, turn, held | now)
+        accepted = order[start:stop][~stays[order[start:stop]]][:n_missing]
+        held[accepted] = True
+        last = turn[accepted[-1]] if len(accepted) == n_missing else stop
+        tried |= now & (turn <= last)
+        start = stop
+    return held, int((tried & ~held).sum())
+
+
+def _guards(users, songs, n_songs, turn, held):
+    """Tell who must stay in training for a song that all others leave."""
+    in_training = known(songs, ~held[users], n_songs)
+    gone = ~in_training[songs]
+    last = np.full(n_songs, -1)
+    np.maximum.at(last, songs[gone], turn[users[gone]])
+    stays = np.zeros(len(turn), dtype=bool)
+    stays[users[gone][turn[users[gone]] == last[songs[gone]]]] = True
+    return stays

@@ -1,0 +1,143 @@
+"""A test table as a fitted ranker sees it: who asks, for which songs, and what is true.
+
+All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skmtc._memory import row_batches, rows_that_fit
+from skmtc.metrics._ranking import Ranking
+from skmtc.rankers._queries import Queries
+
+# Larger blocks of scores leave the caches, and gain nothing.
+MOST_ROWS = 256
+
+
+@dataclass
+class Trial:
+    """The playlists of a test table, laid out for judging.
+
+    Attributes
+    ----------
+    users, playlists : ndarray of shape (n_playlists,)
+        Ids; where owners are unknown, playlists stand for users.
+
+    settings : ndarray of shape (n_playlists,)
+        What is new to the ranker: "cold user", "cold playlist", "cold songs", two of them joined
+        by " + ", or "nothing cold".
+
+    songs : ndarray of shape (n_songs,)
+        Ids of the candidates.
+
+    popularity : ndarray of shape (n_songs,)
+        Share of the training playlists that hold each candidate. A song that none holds counts
+        as if one did.
+
+    y_true : csr_array of shape (n_playlists, n_songs)
+        True where the table has the song in the playlist.
+
+    ignore : csr_array of shape (n_playlists, n_songs) or None
+        True where a known playlist has had the song in training.
+
+    queries : Queries
+        The playlists, looked up in the ranker.
+
+    query_vectors : callable
+        Gives the vectors of queries.
+
+    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+        Vectors of the candidates.
+    """
+
+    users: np.ndarray
+    playlists: np.ndarray
+    settings: np.ndarray
+    songs: np.ndarray
+    popularity: np.ndarray
+    y_true: csr_array
+    ignore: csr_array | None
+    queries: Queries
+    query_vectors: Callable
+    song_vectors: np.ndarray | csr_array
+
+    def rankings(self):
+        """Rank the candidates for blocks of playlists that fit the working memory.
+
+        Playlists with equal vectors, such as those of one user or of all unknown users, are
+        scored once.
+
+        Yields
+        ------
+        positions : ndarray
+            Positions of playlists; each playlist comes in one block.
+
+        ranking : Ranking
+            Their scores and songs.
+        """
+        n_songs, n_dimensions = self.song_vectors.shape
+        block_rows = min(MOST_ROWS, rows_that_fit(24 * n_songs))
+        for batch in row_batches(len(self.queries), 24 * n_dimensions):
+            positions = np.arange(batch.start, batch.stop)
+            vectors = self.query_vectors(self.queries.take(positions))
+            first, row_of_query = distinct_rows(vectors)
+            order = np.argsort(row_of_query, kind="stable")
+            positions, row_of_query = positions[order], row_of_query[order]
+            for start in range(0, len(first), block_rows):
+                rows = first[start : start + block_rows]
+                bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
+                block = slice(*bounds)
+                scores = safe_sparse_dot(vectors[rows], self.song_vectors.T, dense_output=True)
+                yield (
+                    positions[block],
+                    self._ranking(positions[block], scores, row_of_query[block] - start),
+                )
+
+    def _ranking(self, positions, scores, row_of_playlist):
+        return Ranking(
+            self.y_true[positions],
+            scores,
+            ignore=None if self.ignore is None else self.ignore[positions],
+            row_of_playlist=row_of_playlist,
+        )
+
+
+def distinct_rows(vectors):
+    """Find the distinct rows of a matrix, bit by bit.
+
+    Returns
+    -------
+    first : ndarray
+        Position of the first of each distinct row.
+
+    inverse : ndarray
+        For each row, which distinct row it is.
+    """
+    keys = np.empty(vectors.shape[0], dtype=object)
+    if issparse(vectors):
+        vectors = csr_array(vectors).sorted_indices()
+        stored = [slice(start, stop) for start, stop in pairwise(vectors.indptr)]
+        keys[:] = [vectors.indices[s].tobytes() + vectors.data[s].tobytes() for s in stored]
+    else:
+        keys[:] = [row.tobytes() for row in vectors]
+    inverse = pd.factorize(keys)[0]
+    first = np.empty(inverse.max() + 1, dtype=np.intp)
+    first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
+    return first, inverse
+
+
+def settings_of(queries, has_new_songs, *, users_are_known):
+    """Say what is new about each playlist of a test table."""
+    new_playlist = queries.playlists < 0
+    new_user = new_playlist & (queries.users < 0) & users_are_known
+    who = np.where(new_user, "cold user", np.where(new_playlist, "cold playlist", ""))
+    what = np.where(has_new_songs, "cold songs", "")
+    both = np.where(new_playlist & has_new_songs, " + ", "")
+    names = pd.Series(who) + pd.Series(both) + pd.Series(what)
+    return names.replace("", "nothing cold").to_numpy(dtype=object)
