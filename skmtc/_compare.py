@@ -80,15 +80,16 @@ def compare(
 
     Examples
     --------
-    Popularity knows which of the other songs the new playlists hold; the constant does not:
+    Whoever is cold, the two songs that all users have are the most popular. Each user's third song
+    is then unknown, so it is not tested:
 
     >>> import pandas as pd
     >>> from skmtc import PopularityRanker, compare
     >>> from skmtc.model_selection import ColdUserKFold
     >>> X = pd.DataFrame({
-    ...     "user": ["ana"] * 2 + ["bob"] * 2 + ["cat"] * 3,
-    ...     "playlist": ["gym"] * 2 + ["run"] * 2 + ["sun"] * 3,
-    ...     "song": ["s1", "s2", "s1", "s2", "s1", "s2", "s3"],
+    ...     "user": ["ana"] * 3 + ["bob"] * 3 + ["cat"] * 3,
+    ...     "playlist": ["gym"] * 3 + ["run"] * 3 + ["sun"] * 3,
+    ...     "song": ["s1", "s2", "s3", "s1", "s2", "s4", "s1", "s2", "s5"],
     ... })
     >>> table = compare({"popularity": PopularityRanker()}, X, ColdUserKFold(3), "auc")
     >>> table[("cold users", "auc")].to_dict()
