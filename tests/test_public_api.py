@@ -26,6 +26,9 @@ ALLOWED = {
     "datasets": set(),
     "features": {"_checks", "_table"},
     "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
+    "model_selection": {"_table"},
+    "_evaluate": {"metrics"},
+    "_compare": {"_evaluate"},
 }
 
 

@@ -131,8 +131,9 @@ class PlaylistTally:
         """Give the mean over the playlists, or users, for which the metric is defined."""
         if np.isnan(self.values).all():
             raise ValueError(
-                f"{self.metric.label!r} needs a playlist with candidates that are not in it; got "
-                f"none among {len(self.values)} playlists. Score a table whose playlists differ."
+                f"{self.metric.label} needs a playlist with at least one candidate that is not in "
+                f"it; got none among {len(self.values)} playlists. Score a table whose playlists "
+                "differ."
             )
         return float(
             average_playlists(self.values, "macro", name=self.metric.label, users=self.users)

@@ -1,11 +1,14 @@
 """Area under the ROC curve."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from skmtc.metrics import auc_score
@@ -43,6 +46,16 @@ def test_only_the_order_matters(labels, scores):
 
 
 @given(LABELS, SCORES)
+def test_is_the_exact_share_of_pairs_correctly_rounded(labels, scores):
+    for row, area in enumerate(auc_score(labels, scores, average=None)):
+        inside, outside = scores[row][labels[row] == 1], scores[row][labels[row] == 0]
+        won = sum(Fraction(int(s > t)) + Fraction(int(s == t), 2) for s in inside for t in outside)
+        if len(inside) and len(outside):
+            assert area == float(Fraction(won, len(inside) * len(outside)))
+
+
+@given(LABELS, SCORES)
+@pytest.mark.filterwarnings("ignore:AUC is not defined")
 def test_the_mean_is_over_playlists_where_it_is_defined(labels, scores):
     areas = auc_score(labels, scores, average=None)
     assume(not np.isnan(areas).all())
@@ -64,7 +77,20 @@ def test_sparse_labels_are_left_alone(convert):
 
 
 def test_nothing_to_rank():
-    assert np.isnan(auc_score([[1, 1]], [[0.0, 1.0]]))
+    with pytest.warns(UndefinedMetricWarning, match="AUC is not defined for 1 of 1 playlists"):
+        assert np.isnan(auc_score([[1, 1]], [[0.0, 1.0]]))
+
+
+def test_one_candidate():
+    assert np.isnan(auc_score([[1]], [[0.3]], average=None)).all()
+    assert np.isnan(auc_score([[0]], [[0.3]], average=None)).all()
+
+
+def test_perfect_and_inverted_rankings():
+    labels = [[1, 1, 0, 0]]
+    assert auc_score(labels, [[4, 3, 2, 1]]) == 1.0
+    assert auc_score(labels, [[1, 2, 3, 4]]) == 0.0
+    assert auc_score(labels, [[0, 0, 0, 0]]) == 0.5
 
 
 def test_shapes_must_agree():

@@ -240,5 +240,5 @@ def test_ids_of_another_type_are_told(X, ranker):
 
 def test_playlists_without_negatives_cannot_be_scored(X, ranker, new_songs):
     one = X.iloc[[0]].assign(song="new")
-    with pytest.raises(ValueError, match="AUC needs a playlist with at least one candidate"):
+    with pytest.raises(ValueError, match="auc needs a playlist with at least one candidate"):
         ranker.score(one)
