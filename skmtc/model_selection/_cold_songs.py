@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skmtc._table import column_label
+from skmtc._table import column_label, shown
 from skmtc.model_selection._base import (
     ColdSplitter,
     Parts,
@@ -153,9 +153,9 @@ class ColdSongSplit(ColdSplitter):
         wrong = np.flatnonzero(release[rows.songs] != order)
         if len(wrong):
             raise ValueError(
-                f"A song must have one release; got {column.iloc[wrong[0]]!r} in row {wrong[0]} "
-                f"and another before it for the same song ({len(wrong)} such rows). Correct "
-                f"column {label!r}."
+                f"A song must have one release; got {shown(column.iloc[wrong[0]])} in row "
+                f"{wrong[0]} and another before it for the same song ({len(wrong)} such rows). "
+                f"Correct column {label!r}."
             )
         return np.where(release < 0, np.nan, release)
 

@@ -80,11 +80,12 @@ class ColdUserSplit(ColdSplitter):
         check_share("user_size", self.user_size)
         n_wanted = max(1, round(self.user_size * rows.n_users))
         for _ in range(self.n_splits):
-            order = rng.permutation(rows.n_users)
-            held, passed_over = _draw_users(*rows.user_songs, rows.n_songs, order, n_wanted)
+            turn = rng.permutation(rows.n_users)
+            held = _draw_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
             test = held[rows.users]
+            n_passed_over = _n_passed_over(held, turn, n_wanted)
             yield Parts(
-                ~test, test, passed_over={"users: a song would leave training": passed_over}
+                ~test, test, passed_over={"users: a song would leave training": n_passed_over}
             )
 
 
@@ -162,46 +163,61 @@ class ColdUserKFold(ColdSplitter):
         yield from folds_with_known_songs(rows, fold[rows.users], self.n_splits)
 
 
-def _draw_users(users, songs, n_songs, order, n_wanted):
-    """Hold out users in an order, so that every song keeps a user in training.
+def _draw_users(users, songs, n_songs, turn, n_wanted):
+    """Hold out users in turn, but pass over whoever is the last in training with a song.
 
-    Users are decided in a few large rounds rather than one by one, so that the time is linear in
-    the pairs of users and songs. In a round, each song whose last users are about to be held out
-    keeps the one of them whose turn comes last.
+    The outcome is that of going through users one by one. It is reached in a few rounds, each of
+    them linear in the pairs of users and songs: in a round, of the users who would together take
+    a song out of training, all but the one whose turn comes last are held out.
+
+    Parameters
+    ----------
+    users, songs : ndarray of shape (n_pairs,)
+        Which user has which song.
+
+    n_songs : int
+        Number of songs.
+
+    turn : ndarray of shape (n_users,)
+        Place of each user in the order.
+
+    n_wanted : int
+        How many users to hold out, if possible.
 
     Returns
     -------
     held : ndarray of bool of shape (n_users,)
         Who is held out.
-
-    n_passed_over : int
-        How many users were not held out although it was their turn.
     """
-    n_users = len(order)
-    turn = np.empty(n_users, dtype=np.intp)
-    turn[order] = np.arange(n_users)
-    held, tried = np.zeros((2, n_users), dtype=bool)
-    start = 0
-    while start < n_users and held.sum() < n_wanted:
-        n_missing = n_wanted - int(held.sum())
-        # A few more than are missing, so that the number of rounds is bounded.
-        stop = start + max(n_missing, n_users // 20, 1)
-        now = (turn >= start) & (turn < stop)
-        stays = _guards(users, songs, n_songs, turn, held | now)
-        accepted = order[start:stop][~stays[order[start:stop]]][:n_missing]
-        held[accepted] = True
-        last = turn[accepted[-1]] if len(accepted) == n_missing else stop
-        tried |= now & (turn <= last)
-        start = stop
-    return held, int((tried & ~held).sum())
+    order = np.argsort(turn)
+    held = np.zeros(len(turn), dtype=bool)
+    while True:
+        in_training = ~held[users]
+        n_left = np.bincount(songs[in_training], minlength=n_songs)
+        decided = held.copy()
+        decided[users[in_training & (n_left[songs] == 1)]] = True
+        asked = order[~decided[order]][: n_wanted - int(held.sum())]
+        if len(asked) == 0:
+            return held
+        # The first of those asked is always held out, so this comes to an end.
+        leaving = held.copy()
+        leaving[asked] = True
+        held |= leaving & ~_last_with_a_song(users, songs, n_songs, turn, leaving)
 
 
-def _guards(users, songs, n_songs, turn, held):
-    """Tell who must stay in training for a song that all others leave."""
-    in_training = known(songs, ~held[users], n_songs)
+def _last_with_a_song(users, songs, n_songs, turn, leaving):
+    """Tell who comes last of the users of a song that all leave training."""
+    in_training = known(songs, ~leaving[users], n_songs)
     gone = ~in_training[songs]
+    users, songs = users[gone], songs[gone]
     last = np.full(n_songs, -1)
-    np.maximum.at(last, songs[gone], turn[users[gone]])
+    np.maximum.at(last, songs, turn[users])
     stays = np.zeros(len(turn), dtype=bool)
-    stays[users[gone][turn[users[gone]] == last[songs[gone]]]] = True
+    stays[users[turn[users] == last[songs]]] = True
     return stays
+
+
+def _n_passed_over(held, turn, n_wanted):
+    """Count who was not held out when it was their turn."""
+    last = turn[held].max(initial=-1) if held.sum() == n_wanted else len(turn)
+    return int((~held & (turn < last)).sum())
