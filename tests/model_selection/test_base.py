@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn import config_context
 from sklearn.model_selection import check_cv
-from tables import dense_table, renamed, shuffled, split_or_skip, tables
+from random_tables import dense_table, renamed, shuffled, split_or_skip, tables
 
 from skmtc.model_selection import (
     ColdPlaylistKFold,

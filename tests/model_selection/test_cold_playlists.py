@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import dense_table, split_or_skip, tables
+from random_tables import dense_table, split_or_skip, tables
 
 from skmtc.model_selection import ColdPlaylistKFold, ColdPlaylistSplit
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import dense_table, split_or_skip, tables
+from random_tables import dense_table, split_or_skip, tables
 
 from skmtc.model_selection import ColdUserKFold, ColdUserSplit
 

@@ -1,0 +1,79 @@
+"""Time the splitters on a table of about a million rows.
+
+Run ``python bench_splitters.py [aotm2011.csv.gz]`` with a table of the columns user_id, playlist_id,
+song_id, or ``python bench_splitters.py --tiny`` for a check in seconds. Without a table, playlists
+of the same size are drawn. Ids are timed as numbers and as strings.
+"""
+
+import argparse
+import time
+
+import numpy as np
+import pandas as pd
+
+from skmtc.model_selection import (
+    ColdPlaylistKFold,
+    ColdPlaylistSplit,
+    ColdSongKFold,
+    ColdSongSplit,
+    ColdUserKFold,
+    ColdUserSplit,
+)
+
+SPLITTERS = [
+    ColdPlaylistSplit(random_state=0),
+    ColdUserSplit(random_state=0),
+    ColdSongSplit(random_state=0),
+    ColdPlaylistKFold(shuffle=True, random_state=0),
+    ColdUserKFold(shuffle=True, random_state=0),
+    ColdSongKFold(shuffle=True, random_state=0),
+]
+
+
+def main():
+    """Print the times and the counts of the first split of each splitter."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", nargs="?", help="CSV file with user_id, playlist_id, song_id")
+    parser.add_argument("--tiny", action="store_true", help="small sizes")
+    options = parser.parse_args()
+    if options.path is None:
+        X = draw_table(*((100, 500, 300) if options.tiny else (14_000, 82_000, 64_000)))
+    else:
+        X = pd.read_csv(options.path, usecols=["user_id", "playlist_id", "song_id"])
+        X.columns = [name.removesuffix("_id") for name in X.columns]
+    # No real releases: years are drawn, one per song, some of them unknown.
+    years = np.random.default_rng(0).choice([np.nan, *range(1960, 2012)], X["song"].max() + 1)
+    X = X.assign(year=years[X["song"]])
+    print({name: X[name].nunique() for name in ("user", "playlist", "song")}, len(X), "rows")
+    as_strings = X.astype({"user": str, "playlist": str, "song": str})
+    for cv in SPLITTERS:
+        text_seconds, _ = time_splits(cv, as_strings)
+        seconds, counts = time_splits(cv, X)
+        print(
+            f"{type(cv).__name__}, {cv.get_n_splits()} splits: {seconds:.2f} s (ids as strings "
+            f"{text_seconds:.2f} s)\n  {counts}"
+        )
+
+
+def time_splits(cv, X):
+    """Give the time of all splits, and the counts of the first."""
+    start = time.perf_counter()
+    for _ in cv.split(X):
+        pass
+    seconds = time.perf_counter() - start
+    return seconds, cv.describe().iloc[0].to_dict()
+
+
+def draw_table(n_users, n_playlists, n_songs, mean_length=12):
+    """Draw playlists with long tails of users and songs."""
+    rng = np.random.default_rng(0)
+    lengths = rng.poisson(mean_length, n_playlists) + 1
+    playlists = np.repeat(np.arange(n_playlists), lengths)
+    owners = (n_users * rng.random(n_playlists) ** 2).astype(int)
+    songs = (n_songs * rng.random(len(playlists)) ** 2).astype(int)
+    X = pd.DataFrame({"user": owners[playlists], "playlist": playlists, "song": songs})
+    return X.drop_duplicates(ignore_index=True)
+
+
+if __name__ == "__main__":
+    main()
