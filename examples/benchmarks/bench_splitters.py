@@ -1,8 +1,8 @@
 """Time the splitters on a table of about a million rows.
 
-Run ``python bench_splitters.py [aotm2011.csv.gz]`` with a table of the columns user_id, playlist_id,
-song_id, or ``python bench_splitters.py --tiny`` for a check in seconds. Without a table, playlists
-of the same size are drawn. Ids are timed as numbers and as strings.
+Run ``python bench_splitters.py [aotm2011.csv.gz]`` with a table of the columns user_id,
+playlist_id and song_id, or ``python bench_splitters.py --tiny`` for a check in seconds. Without a
+table, playlists of the same size are drawn. Ids are timed as numbers and as strings.
 """
 
 import argparse
