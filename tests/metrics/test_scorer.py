@@ -115,9 +115,11 @@ def test_other_searches_and_cross_validation(X, routing):
         halving = HalvingGridSearchCV(
             ranker, grid, cv=cv, scoring=SCORERS["auc"], min_resources=300, random_state=0
         ).fit(X)
-        scores = cross_val_score(ranker, X, cv=cv, scoring=SCORERS["auc"])
-        results = cross_validate(ranker, X, cv=cv, scoring=EVERYTHING, return_train_score=True)
-        named = cross_validate(ranker, X, cv=cv, scoring=SCORERS)
+        # With routing, the oldest scikit-learn takes no None for the metadata.
+        options = {"cv": cv, "params": {}}
+        scores = cross_val_score(ranker, X, scoring=SCORERS["auc"], **options)
+        results = cross_validate(ranker, X, scoring=EVERYTHING, return_train_score=True, **options)
+        named = cross_validate(ranker, X, scoring=SCORERS, **options)
     assert random.best_score_ >= scores.mean() - 1e-9
     assert 0.5 < halving.best_score_ < 1
     np.testing.assert_array_equal(scores, results["test_auc"])
