@@ -82,7 +82,8 @@ class ColdSplitter(BaseCrossValidator):
     """Base of all splitters.
 
     Subclasses have the parameters `n_splits`, `random_state`, `user`, `playlist` and `song`, say
-    in `setting` what is cold, and implement `_parts`.
+    in `setting` what is cold and in `_fewest_splits` how few splits make sense, and implement
+    `_parts`.
     """
 
     def split(self, X, y=None, groups=None):
@@ -161,7 +162,7 @@ class ColdSplitter(BaseCrossValidator):
         """Yield the parts of each split."""
 
     def _read(self, X):
-        check_count("n_splits", self.n_splits, self.fewest_splits)
+        check_count("n_splits", self.n_splits, self._fewest_splits)
         frame = to_frame(X)
         columns = find_id_columns(
             frame, user=self.user, playlist=self.playlist, song=self.song, required=ROLES

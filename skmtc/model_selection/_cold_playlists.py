@@ -73,7 +73,7 @@ class ColdPlaylistSplit(ColdSplitter):
     """
 
     setting = "cold playlists"
-    fewest_splits = 1
+    _fewest_splits = 1
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class ColdPlaylistKFold(ColdSplitter):
     """
 
     setting = "cold playlists"
-    fewest_splits = 2
+    _fewest_splits = 2
 
     def __init__(
         self,

@@ -77,7 +77,7 @@ class ColdSongSplit(ColdSplitter):
     """
 
     setting = "cold songs"
-    fewest_splits = 1
+    _fewest_splits = 1
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class ColdSongKFold(ColdSplitter):
     """
 
     setting = "cold songs"
-    fewest_splits = 2
+    _fewest_splits = 2
 
     def __init__(
         self,

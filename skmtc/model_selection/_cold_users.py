@@ -57,7 +57,7 @@ class ColdUserSplit(ColdSplitter):
     """
 
     setting = "cold users"
-    fewest_splits = 1
+    _fewest_splits = 1
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class ColdUserKFold(ColdSplitter):
     """
 
     setting = "cold users"
-    fewest_splits = 2
+    _fewest_splits = 2
 
     def __init__(
         self,

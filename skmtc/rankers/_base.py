@@ -19,10 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skmtc._memory import row_batches
 from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
 from skmtc.metrics import make_playlist_scorer
-from skmtc.rankers._checks import check_choice
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import top_k
-from skmtc.rankers._trial import Trial, settings_of
+from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
 
@@ -135,30 +134,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             The playlists of `X` with their songs, and an iterator over blocks of scores.
         """
         check_is_fitted(self)
-        check_choice("candidates", candidates, {"auto", "all"})
-        frame = self._read(X, reset=False)
-        queries, query_of_row = self._distinct_queries(frame)
-        songs, song_of_row = self._distinct_songs(frame)
-        ranked, column_of_song = self._candidates_for(songs, everything=candidates == "all")
-        y_true = csr_array(
-            (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
-            shape=(len(queries), len(ranked)),
-        )
-        has_new = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
-        columns = self._find_columns(queries.rows, ("playlist",))
-        playlists = queries.rows[columns.playlist].to_numpy()
-        return Trial(
-            users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
-            playlists=playlists,
-            settings=settings_of(queries, has_new, users_are_known=columns.user is not None),
-            songs=ranked.ids,
-            popularity=self._popularity(ranked),
-            y_true=y_true,
-            ignore=self._seen(queries, ranked),
-            queries=queries,
-            query_vectors=self._query_vectors,
-            song_vectors=self._song_vectors(ranked),
-        )
+        return lay_out(self, self._read(X, reset=False), candidates)
 
     def recommend(
         self,
@@ -383,26 +359,6 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
 
     def _catalogue(self):
         return Songs(self.songs_, np.arange(len(self.songs_)), is_catalogue=True)
-
-    def _popularity(self, songs):
-        """Give the share of training playlists that hold each song, of at least one of them."""
-        counts = np.bincount(self.membership_.indices, minlength=len(self.songs_))
-        counts = np.where(songs.is_new, 1, np.maximum(counts[songs.codes], 1))
-        return counts / max(1, self.membership_.shape[0])
-
-    def _candidates_for(self, songs, *, everything=False):
-        """Give the candidates to judge songs among, and the column of each of the songs."""
-        if songs.is_new.all() and not everything:
-            return songs, np.arange(len(songs))
-        catalogue = self._catalogue()
-        if not songs.is_new.any():
-            return catalogue, songs.codes
-        n_new = int(songs.is_new.sum())
-        columns = songs.codes.copy()
-        columns[songs.is_new] = len(catalogue) + np.arange(n_new)
-        ids = np.concatenate([catalogue.ids, songs.ids[songs.is_new]])
-        codes = np.concatenate([catalogue.codes, np.full(n_new, -1)])
-        return Songs(ids, codes, songs.new_rows), columns
 
     def _read_candidates(self, candidates):
         if candidates is None:

@@ -14,7 +14,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._memory import row_batches, rows_that_fit
 from skmtc.metrics._ranking import Ranking
-from skmtc.rankers._queries import Queries
+from skmtc.rankers._checks import check_choice
+from skmtc.rankers._queries import Queries, Songs
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
@@ -108,6 +109,35 @@ class Trial:
         )
 
 
+def lay_out(ranker, frame, candidates):
+    """Make the trial of a test table; see `BaseRanker.trial`."""
+    check_choice("candidates", candidates, {"auto", "all"})
+    queries, query_of_row = ranker._distinct_queries(frame)
+    songs, song_of_row = ranker._distinct_songs(frame)
+    ranked, column_of_song = songs, np.arange(len(songs))
+    if candidates == "all" or not songs.is_new.all():
+        ranked, column_of_song = _with_catalogue(ranker._catalogue(), songs)
+    y_true = csr_array(
+        (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
+        shape=(len(queries), len(ranked)),
+    )
+    has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
+    columns = ranker._find_columns(queries.rows, ("playlist",))
+    playlists = queries.rows[columns.playlist].to_numpy()
+    return Trial(
+        users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
+        playlists=playlists,
+        settings=_settings(queries, has_new_songs, users_are_known=columns.user is not None),
+        songs=ranked.ids,
+        popularity=_popularity(ranker.membership_, ranked),
+        y_true=y_true,
+        ignore=ranker._seen(queries, ranked),
+        queries=queries,
+        query_vectors=ranker._query_vectors,
+        song_vectors=ranker._song_vectors(ranked),
+    )
+
+
 def distinct_rows(vectors):
     """Find the distinct rows of a matrix, bit by bit.
 
@@ -132,7 +162,27 @@ def distinct_rows(vectors):
     return first, inverse
 
 
-def settings_of(queries, has_new_songs, *, users_are_known):
+def _with_catalogue(catalogue, songs):
+    """Give the catalogue together with new songs, and the column of each of the songs."""
+    if not songs.is_new.any():
+        return catalogue, songs.codes
+    n_new = int(songs.is_new.sum())
+    columns = songs.codes.copy()
+    columns[songs.is_new] = len(catalogue) + np.arange(n_new)
+    ids = np.concatenate([catalogue.ids, songs.ids[songs.is_new]])
+    codes = np.concatenate([catalogue.codes, np.full(n_new, -1)])
+    return Songs(ids, codes, songs.new_rows), columns
+
+
+def _popularity(membership, songs):
+    """Give the share of training playlists that hold each song, of at least one of them."""
+    n_playlists, n_songs = membership.shape
+    counts = np.bincount(membership.indices, minlength=n_songs)
+    counts = np.where(songs.is_new, 1, np.maximum(counts[songs.codes], 1))
+    return counts / max(1, n_playlists)
+
+
+def _settings(queries, has_new_songs, *, users_are_known):
     """Say what is new about each playlist of a test table."""
     new_playlist = queries.playlists < 0
     new_user = new_playlist & (queries.users < 0) & users_are_known
