@@ -15,7 +15,9 @@ from scipy.sparse import csr_array
 
 FloatArray = NDArray[np.floating[Any]]
 
-# From this many songs on, sorting a row of scores once beats comparing it with each of them.
+# From this many songs on, a row of scores is sorted once instead of compared with each of them.
+# Measured on 64,000 scores: both take the same time at 33 songs with numpy 2.4, and at about 210
+# with numpy 1.26, whose sort is seven times slower; this is between the two.
 MANY_POSITIVES = 64
 
 
