@@ -12,9 +12,9 @@ import pandas as pd
 from scipy.sparse import csr_array, issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
+from skmtc._checks import check_choice
 from skmtc._memory import row_batches, rows_that_fit
 from skmtc.metrics._ranking import Ranking
-from skmtc.rankers._checks import check_choice
 from skmtc.rankers._queries import Queries, Songs
 
 # Larger blocks of scores leave the caches, and gain nothing.

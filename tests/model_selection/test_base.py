@@ -7,9 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from random_tables import dense_table, renamed, shuffled, split_or_skip, tables
 from sklearn import config_context
 from sklearn.model_selection import check_cv
-from random_tables import dense_table, renamed, shuffled, split_or_skip, tables
 
 from skmtc.model_selection import (
     ColdPlaylistKFold,
