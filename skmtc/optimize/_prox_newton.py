@@ -249,10 +249,14 @@ class ProxNewton:
 
     @property
     def converged(self) -> bool:
-        """Whether neither the predicted nor the last decrease is worth another pass."""
+        """Whether neither the predicted nor the last decrease is worth another pass.
+
+        At the minimum, rounding may turn a step into a null step. A second one says nothing more:
+        its prediction is that of a model that was made to bend.
+        """
         value = self.history["objective"][-1] * self.problem.given.n_playlists
         worth = 0.3 * self.tol * value
-        return self.null_steps == 0 and max(self.predicted, self.decrease) <= worth
+        return self.null_steps <= 1 and max(self.predicted, self.decrease) <= worth
 
     def newest(self) -> dict[str, Any]:
         """Give the newest entry of the history."""
