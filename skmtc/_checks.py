@@ -1,9 +1,18 @@
 """Checks of constructor parameters: what, got, do."""
 
+from collections.abc import Collection
 from numbers import Integral, Real
+from typing import Any
 
 
-def check_number(name, value, *, at_least=None, above=None, whole=False):
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    whole: bool = False,
+) -> None:
     """Check that a parameter is a finite number in its range."""
     kind = "a whole number" if whole else "a number"
     bound = f"above {above}" if above is not None else f"of {at_least} or more"
@@ -15,7 +24,7 @@ def check_number(name, value, *, at_least=None, above=None, whole=False):
         raise ValueError(f"`{name}` must be {kind} {bound}; got {value!r}. Change `{name}`.")
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Check that a parameter is one of a few names."""
     if value not in choices:
         raise ValueError(

@@ -21,7 +21,7 @@ ALLOWED = {
     "_checks": set(),
     "_memory": set(),
     "_table": set(),
-    "optimize": {"_memory"},
+    "optimize": {"_checks", "_memory"},
     "metrics": {"_memory"},
     "datasets": set(),
     "features": {"_checks", "_table"},

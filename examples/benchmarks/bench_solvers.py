@@ -25,6 +25,7 @@ from problems import aotm_problem, drawn_problem
 from threadpoolctl import threadpool_limits
 
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
+from skmtc.optimize._pass import TiledPass
 
 ACCURACIES = (1e-2, 1e-3, 1e-4)
 
@@ -178,6 +179,45 @@ def pass_rate(features, membership, n_jobs):
     }
 
 
+def whole_fit(size, n_jobs):
+    """Fit one large problem; give its time, passes, share of the passes, and memory above data."""
+    features, membership, owner = drawn_problem(**size, length=16)
+    objective = MultitaskObjective(features, membership, owner, n_jobs=n_jobs)
+    in_passes = 0.0
+    sums = TiledPass._sums
+
+    def timed_sums(self, *args):
+        nonlocal in_passes
+        start = time.perf_counter()
+        result = sums(self, *args)
+        in_passes += time.perf_counter() - start
+        return result
+
+    TiledPass._sums = timed_sums
+    before, start = _peak_mb(), time.perf_counter()
+    result = solve_prox_newton(objective)
+    seconds = time.perf_counter() - start
+    TiledPass._sums = sums
+    n, u, m, d = objective.n_playlists, objective.n_users, objective.n_songs, objective.n_features
+    allowed = (25 * 4 * (n + u) * d + 12 * m * d) / 2**20 + 64
+    return {
+        "playlists": n,
+        "users": u,
+        "songs": m,
+        "features": d,
+        "converged": result.converged,
+        "seconds": round(seconds, 1),
+        "passes": round(result.history["passes"][-1], 2),
+        "share of passes": round(in_passes / seconds, 2),
+        "MB above data": round(_peak_mb() - before),
+        "MB allowed": round(allowed),
+    }
+
+
+def _peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
 def slope(sizes, seconds):
     """Give the exponent of growth."""
     return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
@@ -234,6 +274,7 @@ def main():
     )
     parser.add_argument("--drawn", action="store_true", help="drawn playlists over 10,000 songs")
     parser.add_argument("--growth", action="store_true", help="growth with the size")
+    parser.add_argument("--whole", action="store_true", help="a fit of the size of 30Music")
     parser.add_argument("--rate", action="store_true", help="rate of a pass against sgemm")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", help="CSV to write")
@@ -271,8 +312,12 @@ def main():
         print(pd.DataFrame(rates).to_string(index=False, float_format="%.2f"))
     if options.growth or options.tiny:
         print(growth(options.jobs, 0.02 if options.tiny else 1.0).to_string(index=False))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory {peak:.0f} MB")
+    if options.whole or options.tiny:
+        size = {"n_playlists": 15_000, "n_users": 8_000, "n_songs": 45_000, "n_features": 150}
+        if options.tiny:
+            size = {"n_playlists": 100, "n_users": 50, "n_songs": 500, "n_features": 10}
+        print(pd.Series(whole_fit(size, options.jobs)).to_string())
+    print(f"peak memory {_peak_mb():.0f} MB")
     if options.out:
         pd.DataFrame(rows).to_csv(options.out, index=False)
 

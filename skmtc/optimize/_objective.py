@@ -2,43 +2,22 @@
 
 from copy import copy
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, hstack, issparse
+from scipy.sparse import csr_array
 
+from skmtc._checks import check_choice, check_number
+from skmtc.optimize._arrays import with_constant
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._penalty import l1_value, pseudo_gradient
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._risks import Risk, empirical_risk
+from skmtc.optimize._terms import RiskTerms, playlist_losses
 
 Array = NDArray[np.float64]
 Loss = Literal["classification", "ranking"]
-
-
-class RiskTerms(NamedTuple):
-    """What one pass over the data tells about each playlist.
-
-    Attributes
-    ----------
-    negative : ndarray of shape (n_playlists,)
-        Mean of exp(score) over the songs outside the playlist.
-
-    negative_gradient : ndarray of shape (n_playlists, n_features)
-        Its gradient. Divided by `negative`, it is the mean of the songs, weighted by exp(score).
-
-    positive : ndarray of shape (n_playlists,)
-        Mean of exp(-push * score) over the songs of the playlist.
-
-    positive_gradient : ndarray of shape (n_playlists, n_features)
-        Gradient of `positive / push`.
-    """
-
-    negative: Array
-    negative_gradient: Array
-    positive: Array
-    positive_gradient: Array
 
 
 class MultitaskObjective:
@@ -163,7 +142,7 @@ class MultitaskObjective:
         self.membership = membership
         self.user_of_playlist = np.asarray(user_of_playlist, dtype=np.intp)
         self._check()
-        self.features = _with_constant(features)
+        self.features = with_constant(features)
         self.n_playlists, self.n_songs = membership.shape
         self.n_features = self.features.shape[1] - (not fit_intercept)
         self.n_users = int(self.user_of_playlist.max()) + 1
@@ -354,20 +333,8 @@ class MultitaskObjective:
         gradients : ndarray of shape (n_playlists, n_features)
             Gradient of each loss by the weights of its playlist.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self.loss == "classification":
-                return (
-                    terms.negative + terms.positive / self.push,
-                    terms.negative_gradient + terms.positive_gradient,
-                )
-            # The sum of positives to the power 1 / push, as a factor of the negatives.
-            counts = self.positives.counts if rows is None else self.positives.counts[rows]
-            factor = (counts * terms.positive) ** (1 / self.push)
-            losses = factor * terms.negative
-            # Where the positives underflow, the loss is as good as zero, and so is its gradient.
-            share = np.divide(losses, terms.positive, where=terms.positive > 0, out=losses * 0.0)
-            pull = share[:, None] * terms.positive_gradient
-            return losses, factor[:, None] * terms.negative_gradient + pull
+        counts = self.positives.counts if rows is None else self.positives.counts[rows]
+        return playlist_losses(terms, counts, self.push, self.loss)
 
     def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
         """Add up playlist gradients to the gradient of all coefficients, l2 penalty included.
@@ -539,18 +506,9 @@ class MultitaskObjective:
                 f"{len(self.user_of_playlist)} for {len(counts)} playlists. Check both arrays."
             )
         for name in ("user_l2", "playlist_l1", "shared_l1"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(
-                    f"`{name}` must be 0 or more; got {getattr(self, name)!r}. "
-                    "A larger penalty gives smaller weights."
-                )
-        if not self.push > 0:
-            raise ValueError(f"`push` must be above 0; got {self.push!r}. 1.0 is a good start.")
-        if self.loss not in ("classification", "ranking"):
-            raise ValueError(
-                f"`loss` must be 'classification' or 'ranking'; got {self.loss!r}. "
-                "The paper's method is 'classification'."
-            )
+            check_number(name, getattr(self, name), at_least=0)
+        check_number("push", self.push, above=0)
+        check_choice("loss", self.loss, ("classification", "ranking"))
 
     def padded(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Add the weight 0 of the constant feature where there is no intercept.
@@ -571,16 +529,3 @@ class MultitaskObjective:
 
     def _cut(self, sums: Array) -> Array:
         return sums if self.fit_intercept else sums[:, :-1]
-
-
-def _with_constant(features: Any) -> Any:
-    """Append the constant feature, which also gives row sums of exp(score) for free."""
-    if issparse(features):
-        dtype = features.dtype if features.dtype == np.float32 else np.float64
-        ones = np.ones((features.shape[0], 1), dtype=dtype)
-        return csr_array(hstack([features.astype(dtype), ones], format="csr"))
-    features = np.asarray(features)
-    dtype = features.dtype if features.dtype == np.float32 else np.float64
-    extended = np.ones((features.shape[0], features.shape[1] + 1), dtype=dtype)
-    extended[:, :-1] = features
-    return extended

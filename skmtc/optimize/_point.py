@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from skmtc.optimize._arrays import to_dense
-from skmtc.optimize._objective import MultitaskObjective, RiskTerms
+from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._padded import PaddedPositives
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._sweep import Penalties, Totals, Users, user_values
+from skmtc.optimize._terms import RiskTerms
 
 Array = NDArray[np.floating[Any]]
 

@@ -1,0 +1,51 @@
+"""What one pass tells about each playlist, and the losses made of it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class RiskTerms(NamedTuple):
+    """What one pass over the data tells about each playlist.
+
+    Attributes
+    ----------
+    negative : ndarray of shape (n_playlists,)
+        Mean of exp(score) over the songs outside the playlist.
+
+    negative_gradient : ndarray of shape (n_playlists, n_features)
+        Its gradient. Divided by `negative`, it is the mean of the songs, weighted by exp(score).
+
+    positive : ndarray of shape (n_playlists,)
+        Mean of exp(-push * score) over the songs of the playlist.
+
+    positive_gradient : ndarray of shape (n_playlists, n_features)
+        Gradient of `positive / push`.
+    """
+
+    negative: Array
+    negative_gradient: Array
+    positive: Array
+    positive_gradient: Array
+
+
+def playlist_losses(
+    terms: RiskTerms, counts: NDArray[np.integer], push: float, loss: str
+) -> tuple[Array, Array]:
+    """Combine terms to losses and gradients; see :meth:`MultitaskObjective.playlist_losses`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if loss == "classification":
+            return (
+                terms.negative + terms.positive / push,
+                terms.negative_gradient + terms.positive_gradient,
+            )
+        # The sum of positives to the power 1 / push, as a factor of the negatives.
+        factor = (counts * terms.positive) ** (1 / push)
+        losses = factor * terms.negative
+        # Where the positives underflow, the loss is as good as zero, and so is its gradient.
+        share = np.divide(losses, terms.positive, where=terms.positive > 0, out=losses * 0.0)
+        pull = share[:, None] * terms.positive_gradient
+        return losses, factor[:, None] * terms.negative_gradient + pull
