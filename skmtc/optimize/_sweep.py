@@ -14,6 +14,8 @@ Array = NDArray[np.floating[Any]]
 POWER_STEPS = 4
 METRIC_SAFETY = 1.1
 METRIC_LIFE = 8  # steps after which the diagonal of the Hessian is taken anew
+# A sweep ends when a step is this much shorter than its first, as squared lengths.
+SHORTEST_STEP = 1e-4
 DAMPING = 0.3
 MAX_DAMPINGS = 6
 
@@ -172,6 +174,7 @@ def _accelerate(
     point = playlist
     momentum = np.ones(len(users.counts), dtype=dtype)
     metric = np.empty_like(playlist)
+    first_length = np.inf
     for step in range(n_steps):
         if step:
             at = surrogate.evaluate(point)
@@ -191,17 +194,22 @@ def _accelerate(
             n_steps=1 if step else 3,
         )
         new = playlist_totals(user, target, metric, users.counts, playlist_l1=playlist_l1)
-        momentum, push_on = _momentum(momentum, point, new, playlist, metric, users)
-        point = new + users.spread(push_on)[:, None] * (new - playlist)
+        moved = new - playlist
+        length = float(np.einsum("nd,nd,nd->", metric, moved, moved))
+        first_length = first_length if step else length
+        momentum, push_on = _momentum(momentum, point, new, moved, metric, users)
+        point = new + users.spread(push_on)[:, None] * moved
         playlist = new
+        if length <= SHORTEST_STEP * first_length:
+            break
     return Totals(playlist, user)
 
 
 def _momentum(
-    momentum: Array, point: Array, new: Array, old: Array, metric: Array, users: Users
+    momentum: Array, point: Array, new: Array, moved: Array, metric: Array, users: Users
 ) -> tuple[Array, Array]:
     """Give the momentum of each user, and how far to go on; a user who turned back starts anew."""
-    turned = np.einsum("nd,nd,nd->n", metric, point - new, new - old)
+    turned = np.einsum("nd,nd,nd->n", metric, point - new, moved)
     kept = np.where(users.sum(turned) > 0, 1.0, momentum).astype(momentum.dtype)
     grown = (0.5 * (1.0 + np.sqrt(1.0 + 4.0 * kept**2))).astype(momentum.dtype)
     return grown, (kept - 1.0) / grown
