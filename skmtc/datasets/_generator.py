@@ -1,46 +1,103 @@
 """Playlists drawn from the paper's own model."""
 
+from dataclasses import dataclass
+from numbers import Integral, Real
+
 import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
+from skmtc.datasets._audience import make_audience
+from skmtc.datasets._catalogue import feature_columns, make_catalogue
+from skmtc.datasets._drawing import draw_lengths, draw_owners, draw_playlist_coef, draw_songs
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The sizes of a generated world."""
+
+    n_users: int
+    n_playlists: int
+    n_songs: int
+    n_artists: int
+    n_features: int
+    n_genres: int
+    n_countries: int
+    mean_length: float
+    shortest: int
+    missing_rate: float
+
+
+# The catalogues of the large presets hold more songs and artists than the paper's tables count,
+# because those count only what is in a playlist.
+PRESETS = {
+    "tiny": Preset(10, 40, 120, 20, 4, 3, 3, 10, 2, 0.0),
+    "small": Preset(50, 200, 400, 60, 8, 5, 3, 12, 2, 0.0),
+    "30music": Preset(8_070, 17_457, 64_000, 10_700, 16, 13, 8, 16.3, 5, 0.2),
+    "aotm2011": Preset(14_182, 84_710, 148_000, 16_200, 16, 13, 8, 10.1, 5, 0.2),
+}
+SIZES = ("n_users", "n_playlists", "n_songs", "n_artists", "n_features", "n_genres")
+
 
 def make_playlists(
-    n_users=50,
-    n_playlists=200,
-    n_songs=400,
-    n_artists=60,
+    n_users=None,
+    n_playlists=None,
+    n_songs=None,
+    n_artists=None,
     *,
-    n_features=8,
-    mean_length=12,
+    n_features=None,
+    n_genres=None,
+    mean_length=None,
+    missing_rate=None,
+    preset="small",
     return_truth=False,
     random_state=None,
 ):
     """Draw a membership table from the multitask model.
 
-    Songs have features that they partly share with their artist, one of them close to popularity.
-    Each playlist has weights that are the sum of shared, user and sparse playlist weights, and its
-    songs are drawn without replacement with probabilities in proportion to exp(score).
+    Songs belong to artists, artists to communities, communities to genres, and songs share their
+    features with all three. Each playlist has weights that are the sum of shared, user and sparse
+    playlist weights; its songs are drawn one after the other, without replacement, with
+    probabilities in proportion to exp(score), where the score is the product of these weights and
+    the features of the song.
+
+    As in real sets, playlists per user, songs per artist, and the popularity of songs and artists
+    have long tails: few users have many playlists, few songs are in many.
 
     Parameters
     ----------
-    n_users : int, default=50
-        Number of users; each has at least one playlist.
+    n_users : int, default=None
+        Number of users; each has at least one playlist. None, here and below, stands for the
+        value of the preset.
 
-    n_playlists : int, default=200
+    n_playlists : int, default=None
         Number of playlists, at least `n_users`.
 
-    n_songs : int, default=400
+    n_songs : int, default=None
         Number of songs in the catalogue; songs that no playlist drew are not in the table.
 
-    n_artists : int, default=60
-        Number of artists.
+    n_artists : int, default=None
+        Number of artists in the catalogue.
 
-    n_features : int, default=8
-        Number of numeric song features, which are named `x0`, `x1` and so on.
+    n_features : int, default=None
+        Number of numeric song features, named `x0`, `x1` and so on, all of mean about 0 and
+        spread about 1. `x0` is fame, which the shared weights favour; `x1` goes with the year; the
+        others are like audio features, near to one another within a genre.
 
-    mean_length : int, default=12
-        Mean number of songs of a playlist.
+    n_genres : int, default=None
+        Number of genres, the first ones the largest.
+
+    mean_length : float, default=None
+        Mean number of songs of a playlist. A playlist never has more than half of the songs.
+
+    missing_rate : float in [0, 1), default=None
+        Share of songs without `genre`, and of users without `age`, `gender` and `country`, each
+        on its own. All other columns are complete.
+
+    preset : {"tiny", "small", "30music", "aotm2011"}, default="small"
+        Sizes to start from. "tiny": 10 users with 40 playlists of 120 songs by 20 artists;
+        "small": 50, 200, 400 and 60. "30music" and "aotm2011" come near the two sets of the paper
+        in the size of every part, and take seconds and minutes.
 
     return_truth : bool, default=False
         Whether to return the true weights too.
@@ -51,12 +108,13 @@ def make_playlists(
     Returns
     -------
     X : DataFrame
-        Membership table with the columns user, playlist, song, artist, year, x0 and so on, age and
-        country.
+        Membership table with the columns user, playlist, song, artist, year, genre, x0 and so on,
+        age, gender and country.
 
     truth : Bunch
         Only with `return_truth`: `shared` of shape (n_features,), DataFrames `user` and `playlist`
-        of weights by id, and a DataFrame `songs` of the features of the whole catalogue.
+        of weights by id, and, with nothing missing, DataFrames `songs` of the whole catalogue,
+        `artists` (genre and community) and `users` (attributes), by id.
 
     Examples
     --------
@@ -65,55 +123,104 @@ def make_playlists(
     >>> X["user"].nunique(), X["playlist"].nunique()
     (3, 5)
     """
-    if not 1 <= n_users <= n_playlists:
-        raise ValueError(
-            "Each user must have a playlist: `n_playlists` must be at least `n_users`; got "
-            f"n_users={n_users} and n_playlists={n_playlists}. Ask for more playlists."
-        )
+    world = _sizes(
+        preset,
+        n_users=n_users,
+        n_playlists=n_playlists,
+        n_songs=n_songs,
+        n_artists=n_artists,
+        n_features=n_features,
+        n_genres=n_genres,
+        mean_length=mean_length,
+        missing_rate=missing_rate,
+    )
     rng = check_random_state(random_state)
-    artist_of_song = rng.randint(n_artists, size=n_songs)
-    artist_features = rng.normal(size=(n_artists, n_features))
-    features = 0.7 * artist_features[artist_of_song] + 0.7 * rng.normal(size=(n_songs, n_features))
-    features[:, 0] = np.clip(rng.exponential(size=n_songs) - 1.0, -1.0, 4.0)  # long-tailed
-
-    # Attributes carry information about user weights: users of a country lean the same way.
-    country = rng.randint(3, size=n_users)
-    country_weights = rng.normal(scale=0.5, size=(3, n_features))
-    shared = np.zeros(n_features)
+    catalogue = make_catalogue(
+        rng,
+        n_songs=world.n_songs,
+        n_artists=world.n_artists,
+        n_features=world.n_features,
+        n_genres=world.n_genres,
+    )
+    audience = make_audience(
+        rng, catalogue.centres, n_users=world.n_users, n_countries=world.n_countries
+    )
+    shared = np.zeros(world.n_features)
     shared[0] = 1.0
-    user = country_weights[country] + rng.normal(scale=0.4, size=(n_users, n_features))
-    playlist = rng.normal(scale=0.8, size=(n_playlists, n_features))
-    playlist *= rng.uniform(size=playlist.shape) < 0.15
-    owner = np.concatenate([np.arange(n_users), _long_tail(rng, n_users, n_playlists - n_users)])
-
-    scores = (shared + user[owner] + playlist) @ features.T
-    lengths = np.clip(rng.poisson(mean_length, size=n_playlists), 2, max(2, n_songs // 2))
-    drawn = np.argsort(-(scores + rng.gumbel(size=scores.shape)), axis=1)
-    rows = [(i, m) for i, length in enumerate(lengths) for m in drawn[i, :length]]
-    i, m = np.array(rows).T
-
-    songs = pd.DataFrame(features, columns=[f"x{j}" for j in range(n_features)])
-    songs.insert(0, "artist", [f"artist{a}" for a in artist_of_song])
-    songs.insert(1, "year", rng.randint(1970, 2012, size=n_songs))
-    songs.index = pd.Index([f"song{s}" for s in range(n_songs)], name="song")
-    user_ids = np.array([f"user{u}" for u in range(n_users)])
-    playlist_ids = np.array([f"playlist{p}" for p in range(n_playlists)])
-    X = pd.DataFrame({"user": user_ids[owner[i]], "playlist": playlist_ids[i]})
-    X = pd.concat([X, songs.iloc[m].reset_index()], axis=1)
-    X["age"] = rng.randint(16, 70, size=n_users)[owner[i]]
-    X["country"] = np.array(["AU", "DE", "US"])[country[owner[i]]]
+    owner = draw_owners(rng, world.n_users, world.n_playlists)
+    longest = max(2, world.n_songs // 2)
+    lengths = draw_lengths(
+        rng, world.n_playlists, mean=world.mean_length, shortest=world.shortest, longest=longest
+    )
+    playlist_coef = draw_playlist_coef(rng, world.n_playlists, world.n_features)
+    drawn = draw_songs(
+        rng, catalogue.features, shared + audience.coef, playlist_coef, owner, lengths
+    )
+    songs = _with_missing(rng, catalogue.songs, ["genre"], world.missing_rate)
+    users = _with_missing(rng, audience.users, list(audience.users.columns), world.missing_rate)
+    X = _table(songs, users, owner, lengths, drawn)
     if not return_truth:
         return X
-    columns = [f"x{j}" for j in range(n_features)]
-    truth = Bunch(
+    return X, _truth(catalogue, audience, shared, playlist_coef)
+
+
+def _sizes(preset, **given):
+    """Give the preset with the sizes that were given in place of its own."""
+    if preset not in PRESETS:
+        raise ValueError(
+            f"`preset` must be one of {sorted(PRESETS)}; got {preset!r}. Choose one of these, and "
+            "change single sizes by their own parameters."
+        )
+    sizes = vars(PRESETS[preset]) | {k: v for k, v in given.items() if v is not None}
+    for name in SIZES:
+        if not isinstance(sizes[name], Integral) or sizes[name] < 1:
+            raise ValueError(
+                f"`{name}` must be a whole number from 1 on; got {sizes[name]!r}. Change `{name}`."
+            )
+    for name, low, high in (("mean_length", 1, np.inf), ("missing_rate", 0, 1)):
+        if not isinstance(sizes[name], Real) or not low <= sizes[name] < high:
+            raise ValueError(
+                f"`{name}` must be a number of {low} or more and below {high}; got "
+                f"{sizes[name]!r}. Change `{name}`."
+            )
+    if sizes["n_songs"] < 2:
+        raise ValueError(
+            f"`n_songs` must be 2 or more, so that playlists leave songs out; got "
+            f"{sizes['n_songs']}. Ask for more songs."
+        )
+    if sizes["n_users"] > sizes["n_playlists"]:
+        raise ValueError(
+            "Each user must have a playlist: `n_playlists` must be at least `n_users`; got "
+            f"n_users={sizes['n_users']} and n_playlists={sizes['n_playlists']}. Ask for more "
+            "playlists."
+        )
+    return Preset(**sizes)
+
+
+def _with_missing(rng, frame, columns, rate):
+    """Empty cells of some columns at random, each on its own."""
+    emptied = {c: frame[c].mask(rng.uniform(size=len(frame)) < rate) for c in columns}
+    return frame.assign(**emptied) if rate else frame
+
+
+def _table(songs, users, owner, lengths, drawn):
+    """Join songs and users to one row per song in a playlist."""
+    playlist = np.repeat(np.arange(len(lengths)), lengths)
+    playlist_ids = np.array([f"playlist{p}" for p in range(len(lengths))])
+    of_users = users.iloc[owner[playlist]].reset_index()
+    X = pd.concat([of_users[["user"]], songs.iloc[drawn].reset_index()], axis=1)
+    X.insert(1, "playlist", playlist_ids[playlist])
+    return pd.concat([X, of_users.drop(columns="user")], axis=1)
+
+
+def _truth(catalogue, audience, shared, playlist_coef):
+    columns = feature_columns(len(shared))
+    playlist_ids = pd.Index([f"playlist{p}" for p in range(len(playlist_coef))], name="playlist")
+    return Bunch(
         shared=shared,
-        user=pd.DataFrame(user, index=user_ids, columns=columns),
-        playlist=pd.DataFrame(playlist, index=playlist_ids, columns=columns),
-        songs=songs,
+        user=pd.DataFrame(audience.coef, index=audience.users.index, columns=columns),
+        playlist=pd.DataFrame(playlist_coef, index=playlist_ids, columns=columns),
+        songs=catalogue.songs,
+        artists=catalogue.artists,
+        users=audience.users,
     )
-    return X, truth
-
-
-def _long_tail(rng, n_users, size):
-    activity = rng.pareto(1.5, size=n_users) + 0.2
-    return rng.choice(n_users, size=size, p=activity / activity.sum())
