@@ -1,5 +1,22 @@
-"""Tables in: generated playlists."""
+"""Tables in: generated playlists, local copies of the real data sets, and plain files."""
 
+from skmtc.datasets._aotm2011 import load_aotm2011
 from skmtc.datasets._generator import make_playlists
+from skmtc.datasets._genres import load_genres
+from skmtc.datasets._mpd import load_mpd
+from skmtc.datasets._msd import load_msd_songs
+from skmtc.datasets._sample import load_sample
+from skmtc.datasets._tables import read_table, write_table
+from skmtc.datasets._thirty_music import load_30music
 
-__all__ = ["make_playlists"]
+__all__ = [
+    "load_30music",
+    "load_aotm2011",
+    "load_genres",
+    "load_mpd",
+    "load_msd_songs",
+    "load_sample",
+    "make_playlists",
+    "read_table",
+    "write_table",
+]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-COUNTRIES = "AU DE US BR GB PL JP RU".split()
+COUNTRIES = ("AU", "DE", "US", "BR", "GB", "PL", "JP", "RU")
 GENDERS = ("f", "m")
 
 # How far each source moves the score of a typical song, in units of log odds.

@@ -1,13 +1,24 @@
-"""Generated songs: artists in communities in genres, release years, fame and audio-like features."""
+"""Generated songs: artists in communities in genres, years, fame and audio-like features."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 GENRES = (
-    "rock pop electronic rap jazz metal soul country folk latin reggae blues classical".split()
+    "rock",
+    "pop",
+    "electronic",
+    "rap",
+    "jazz",
+    "metal",
+    "soul",
+    "country",
+    "folk",
+    "latin",
+    "reggae",
+    "blues",
+    "classical",
 )
 COMMUNITIES_PER_GENRE = 3
 MOST_FAME = 4.0  # of an artist; without a bound one artist has a tenth of all rows
@@ -116,5 +127,6 @@ def _years(rng, features):
     latent = rng.normal(size=len(features))
     if features.shape[1] > 1:
         latent = 0.8 * features[:, 1] + 0.6 * latent
-    ago = np.floor(-12.0 * np.log(ndtr(latent)))
+    quantile = (np.argsort(np.argsort(latent)) + 0.5) / len(latent)
+    ago = np.floor(-12.0 * np.log(quantile))
     return LAST_YEAR - np.minimum(ago, LAST_YEAR - FIRST_YEAR).astype(np.int64)

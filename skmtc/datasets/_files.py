@@ -1,0 +1,212 @@
+"""Reading local files within limits: plain or gzip, streamed, and never outside their folder.
+
+What a file holds is data, never code. Whether a file is compressed is read from its first bytes.
+Damage does not stop reading: what stands before it is given, and the damage is remembered.
+"""
+
+import codecs
+import re
+import tempfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+CHUNK_BYTES = 2**20
+MAX_BYTES = 8 * 2**30
+MAX_LINE = 2**26
+
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Source:
+    """A file that is read once, from start to end.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    max_bytes : int
+        Refuse the file if it is larger than this, once decompressed.
+
+    Attributes
+    ----------
+    damage : str or None
+        What is wrong with the compressed data, once reading got there.
+
+    n_recoded : int
+        Bytes that are not in the encoding of the file, and were read as Latin-1.
+    """
+
+    def __init__(self, path, max_bytes=MAX_BYTES):
+        self.path = check_file(path)
+        self.max_bytes = max_bytes
+        self.damage = None
+        self.n_recoded = 0
+
+    def chunks(self):
+        """Yield the decompressed bytes in pieces of moderate size."""
+        n_bytes = 0
+        with open(self.path, "rb") as file:
+            packed = file.peek(2)[:2] == GZIP_MAGIC
+            for chunk in (
+                self._gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
+            ):
+                n_bytes += len(chunk)
+                if n_bytes > self.max_bytes:
+                    raise ValueError(
+                        f"A file must not be larger than max_bytes={self.max_bytes} once "
+                        f"decompressed; got more from {str(self.path)!r}. Raise `max_bytes` if "
+                        "you trust the file."
+                    )
+                yield chunk
+
+    def text(self):
+        """Yield the text in pieces; UTF-8, or UTF-16 with a mark; stray bytes are Latin-1."""
+        decoder = None
+        for chunk in self.chunks():
+            if decoder is None:
+                encoding = _encoding(chunk)
+                errors = "replace" if encoding == "utf-16" else "surrogateescape"
+                decoder = codecs.getincrementaldecoder(encoding)(errors)
+            yield self._mended(decoder.decode(chunk))
+        if decoder is not None:
+            yield self._mended(decoder.decode(b"", final=True))
+
+    def whole_text(self):
+        """Give the whole text."""
+        return "".join(self.text())
+
+    def lines(self):
+        """Yield the lines of the text, without their ends and without empty ones."""
+        rest = ""
+        for piece in self.text():
+            *lines, rest = (rest + piece).split("\n")
+            yield from (line.rstrip("\r") for line in lines if line.strip())
+            if len(rest) > MAX_LINE:
+                raise ValueError(
+                    f"A line must not be longer than {MAX_LINE} characters; got a longer one in "
+                    f"{str(self.path)!r}. Check that the file is of the right format."
+                )
+        if rest.strip():
+            yield rest.rstrip("\r")
+
+    def report(self, ledger):
+        """Count damage and repairs."""
+        if self.damage:
+            ledger.drop(f"ends of files: {self.damage}")
+        if self.n_recoded:
+            ledger.repair("bytes in a wrong encoding, read as Latin-1", self.n_recoded)
+
+    def _gunzip(self, file):
+        """Yield decompressed pieces up to the end or to the first damage."""
+        unpacker, packed = zlib.decompressobj(wbits=31), file.read(CHUNK_BYTES)
+        while True:
+            try:
+                piece = unpacker.decompress(packed, CHUNK_BYTES)
+            except zlib.error:
+                self.damage = "damaged gzip data"
+                return
+            yield piece
+            if unpacker.eof:  # another member may follow, or zeros that pad the file
+                packed = unpacker.unused_data.lstrip(b"\0") or file.read(CHUNK_BYTES)
+                if not packed:
+                    return
+                unpacker = zlib.decompressobj(wbits=31)
+            else:
+                packed = unpacker.unconsumed_tail or file.read(CHUNK_BYTES)
+                if not packed and not piece:
+                    self.damage = "truncated gzip data"
+                    return
+
+    def _mended(self, text):
+        """Turn bytes that did not decode into Latin-1 characters."""
+        if text.isascii():
+            return text
+        text, n_bytes = _ESCAPED_BYTE.subn(lambda m: chr(ord(m.group()) - 0xDC00), text)
+        self.n_recoded += n_bytes
+        return text
+
+
+def check_file(path):
+    """Check that a path is a file."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"The path must be that of a file; got {str(path)!r}, which is "
+            f"{'a folder' if path.is_dir() else 'not there'}. Check the path; nothing is "
+            "downloaded."
+        )
+    return path
+
+
+def check_folder(path):
+    """Check that a path is a folder."""
+    path = Path(path)
+    if not path.is_dir():
+        raise NotADirectoryError(
+            f"The path must be that of a folder; got {str(path)!r}, which is "
+            f"{'a file' if path.is_file() else 'not there'}. Check the path; nothing is downloaded."
+        )
+    return path
+
+
+def find_file(folder, *names):
+    """Find the first of some files in a folder, plain or with .gz; None where there is none."""
+    for name in names:
+        for candidate in (Path(folder) / name, Path(folder) / f"{name}.gz"):
+            if candidate.exists() or candidate.is_symlink():
+                return inside(folder, candidate)
+    return None
+
+
+def inside(folder, path):
+    """Give a path, and refuse one that leads out of its folder, e.g. by a link."""
+    if not path.resolve().is_relative_to(Path(folder).resolve()):
+        raise ValueError(
+            f"Files must lie inside the given folder {str(folder)!r}; got {str(path)!r}, which "
+            f"leads to {str(path.resolve())!r}. Copy the file into the folder."
+        )
+    return path
+
+
+@contextmanager
+def plain_file(path, max_bytes=MAX_BYTES):
+    """Give the path of a file, or of a decompressed copy that lives as long as the context."""
+    source = Source(path, max_bytes)
+    with open(source.path, "rb") as file:
+        packed = file.read(2) == GZIP_MAGIC
+    if not packed:
+        yield source.path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "plain"
+        with open(copy, "wb") as file:
+            file.writelines(source.chunks())
+        if source.damage:
+            raise ValueError(
+                f"{str(path)!r} must be a whole gzip file; got {source.damage}. Fetch or "
+                "compress it again."
+            )
+        yield copy
+
+
+def clean_text(value):
+    """Give text that any table format can hold; None for what is not text or is empty."""
+    if not isinstance(value, str) or not value.strip():
+        return None
+    return value if value.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+
+
+def _encoding(first_bytes):
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if first_bytes.startswith(mark):
+            return encoding
+    return "utf-8"

@@ -1,0 +1,213 @@
+"""The Spotify Million Playlist Dataset."""
+
+import re
+from array import array
+
+import numpy as np
+import pandas as pd
+
+from skmtc.datasets._files import Source, check_folder, clean_text, inside
+from skmtc.datasets._ledger import Ledger
+from skmtc.datasets._memberships import Join, Memberships, to_bunch
+from skmtc.datasets._records import iterate_records, loads
+
+MAX_SLICE_BYTES = 2**29
+LARGEST_ID = 2**31 - 1
+LIST_START = re.compile(r'"playlists"\s*:\s*\[')
+RECORD_START = re.compile(
+    r'\{\s*"(?:name|pid|collaborative|modified_at|num_\w+|tracks|description)"'
+)
+SLICE_NAME = re.compile(r"mpd\.slice\.(\d+)-(\d+)\.json(\.gz)?")
+DESCRIPTION = (
+    "Million Playlist Dataset: playlists that users of Spotify made between 2010 and 2017 (Chen et "
+    "al., RecSys 2018). Owners are unknown: pass user=None to rankers."
+)
+
+
+def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_BYTES):
+    """Load the Million Playlist Dataset, or some of its slices, from a local copy.
+
+    Slices are read one after the other and kept as integer codes. A broken playlist or track is
+    passed over and counted, and so is a slice that is no JSON at all.
+
+    Parameters
+    ----------
+    folder : path-like
+        Folder with files `mpd.slice.*.json`, plain or gzip, or with these in a folder `data`.
+
+    msd : path-like, Bunch or None, default=None
+        Songs of the Million Song Dataset to join: a path for :func:`load_msd_songs`, or what that
+        gave. Tracks are matched by artist and title, but for case, accents and punctuation; rows
+        without a match are dropped.
+
+    genres : path-like, Bunch or None, default=None
+        Genres to join: a path for :func:`load_genres`, or what that gave. Needs `msd`.
+
+    min_songs : int, default=5
+        Drop playlists with fewer distinct songs.
+
+    max_bytes : int, default=512 MiB
+        Refuse a slice that is larger than this once decompressed.
+
+    Returns
+    -------
+    bunch : Bunch
+        `X`, the membership table with the columns playlist (a number), song, artist, duration (in
+        seconds) or, with `msd`, the columns of that; text is categorical. `songs`, a table by id;
+        `users`, None; `playlists`, names by id; `dropped` and `repaired`, counts by reason;
+        `DESCR`.
+
+    Examples
+    --------
+    >>> import json, pathlib, tempfile
+    >>> from skmtc.datasets import load_mpd
+    >>> track = {"pos": 0, "track_uri": "t1", "artist_uri": "a1", "artist_name": "Pulp",
+    ...          "track_name": "Babies", "album_uri": "b1", "duration_ms": 244000}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "mpd.slice.0-999.json")
+    ...     playlists = [{"pid": 3, "name": "disco", "tracks": [track]}]
+    ...     _ = path.write_text(json.dumps({"playlists": playlists}))
+    ...     bunch = load_mpd(folder, min_songs=1)
+    >>> bunch.X
+       playlist song artist  duration
+    0         3   t1     a1     244.0
+    """
+    join = Join(msd, genres, "name", min_songs, max_bytes)
+    join.check()
+    ledger = Ledger("the MPD")
+    reader = _Reader(ledger)
+    for path in _slices(check_folder(folder)):
+        source = Source(path, max_bytes)
+        for record in _records(source.whole_text(), ledger):
+            reader.read(record)
+        source.report(ledger)
+    bunch = to_bunch(reader.memberships, reader.songs(), None, join, ledger, DESCRIPTION)
+    ids = pd.Index(list(reader.memberships.playlist_ids), name="playlist")
+    names = pd.Series(reader.names, index=ids, dtype=object).to_frame("name")
+    bunch.playlists = names.loc[bunch.X["playlist"].unique()]
+    return bunch
+
+
+def _slices(folder):
+    """Give the slices of a folder, in the order of their numbers."""
+    found = {}
+    for place in (folder, folder / "data"):
+        for path in place.glob("mpd.slice.*"):
+            name = SLICE_NAME.fullmatch(path.name)
+            if name:
+                found[int(name[1]), int(name[2]), path.name] = inside(folder, path)
+    if not found:
+        raise FileNotFoundError(
+            f"The folder must hold files mpd.slice.*.json or mpd.slice.*.json.gz; got none in "
+            f"{str(folder)!r}. Check the path; nothing is downloaded."
+        )
+    return [found[key] for key in sorted(found)]
+
+
+def _records(text, ledger):
+    """Give the playlists of a slice; one by one where the slice as a whole is broken."""
+    whole = loads(text)
+    if isinstance(whole, dict) and isinstance(whole.get("playlists"), list):
+        return whole["playlists"]
+    ledger.drop("slices that are not whole")
+    return iterate_records([text], LIST_START, RECORD_START, ledger)
+
+
+class _Reader:
+    """Turns playlists into codes, and keeps what is said of songs when first seen."""
+
+    def __init__(self, ledger):
+        self.ledger = ledger
+        self.memberships = Memberships()
+        self.names, self.titles, self.artist_names = [], [], []
+        self.artists, self.albums = {}, {}
+        self.artist_of_song, self.album_of_song = array("i"), array("i")
+        self.durations = array("f")
+
+    def read(self, record):
+        playlist_id = _playlist_id(record)
+        if playlist_id is None or not isinstance(record.get("tracks"), list):
+            self.ledger.drop("playlists without an id or tracks")
+        elif playlist_id in self.memberships.playlist_ids:
+            self.ledger.drop("playlists with an id seen before")
+        else:
+            self.memberships.add(playlist_id, self._codes(record["tracks"]))
+            self.names.append(clean_text(record.get("name")))
+
+    def songs(self):
+        """Give the table of all songs seen."""
+        artist_of_song = np.frombuffer(self.artist_of_song, dtype=np.intc)
+        names = np.array([*self.artist_names, None], dtype=object)
+        return pd.DataFrame(
+            {
+                "artist": pd.Categorical.from_codes(artist_of_song, categories=list(self.artists)),
+                "artist_name": names[artist_of_song],
+                "title": np.array([*self.titles, None], dtype=object)[:-1],
+                "album": pd.Categorical.from_codes(
+                    np.frombuffer(self.album_of_song, dtype=np.intc), categories=list(self.albums)
+                ),
+                "duration": np.frombuffer(self.durations, dtype=np.float32),
+            },
+            index=pd.Index(list(self.memberships.songs), dtype=object, name="song"),
+        )
+
+    def _codes(self, tracks):
+        known = self.memberships.songs
+        try:
+            codes = [known.get(track["track_uri"]) for track in tracks]
+            positions = [track["pos"] for track in tracks]
+            in_order = positions == sorted(positions)
+        except (TypeError, KeyError):  # look closely only where something is wrong
+            tracks = self._well_formed(tracks)
+            codes = [known.get(track["track_uri"]) for track in tracks]
+            in_order = True
+        if None in codes:
+            codes = [
+                self._new_song(track) if code is None else code
+                for track, code in zip(tracks, codes, strict=True)
+            ]
+        if not in_order:
+            self.ledger.repair("playlists put in the order of `pos`")
+            codes = [codes[i] for i in sorted(range(len(codes)), key=positions.__getitem__)]
+        return [code for code in codes if code >= 0] if -1 in codes else codes
+
+    def _well_formed(self, tracks):
+        good = [t for t in tracks if isinstance(t, dict) and clean_text(t.get("track_uri"))]
+        self.ledger.drop("malformed tracks", len(tracks) - len(good))
+        return good
+
+    def _new_song(self, track):
+        """Give a song its code and keep what is said of it; -1 where it has no id."""
+        known = self.memberships.songs
+        song = clean_text(track["track_uri"])
+        if song is None:
+            self.ledger.drop("malformed tracks")
+            return -1
+        if song not in known:
+            known[song] = len(known)
+            artist = clean_text(track.get("artist_uri"))
+            if artist is not None and artist not in self.artists:
+                self.artist_names.append(clean_text(track.get("artist_name")))
+            self.artist_of_song.append(_code(self.artists, artist))
+            self.album_of_song.append(_code(self.albums, clean_text(track.get("album_uri"))))
+            self.titles.append(clean_text(track.get("track_name")))
+            self.durations.append(_seconds(track.get("duration_ms")))
+        return known[song]
+
+
+def _playlist_id(record):
+    """Give the id of a playlist as a number; None where there is none."""
+    pid = record.get("pid") if isinstance(record, dict) else None
+    if isinstance(pid, str) and pid.isascii() and pid.isdigit() and len(pid) < 11:
+        pid = int(pid)
+    is_id = isinstance(pid, int) and not isinstance(pid, bool) and 0 <= pid <= LARGEST_ID
+    return pid if is_id else None
+
+
+def _code(codes, value):
+    return -1 if value is None else codes.setdefault(value, len(codes))
+
+
+def _seconds(milliseconds):
+    is_number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    return milliseconds / 1000 if is_number and 0 <= milliseconds < 1e12 else float("nan")

@@ -1,0 +1,147 @@
+"""JSON that may be broken: repaired, or read record by record past the broken ones."""
+
+import json
+import re
+
+LONGEST_RECORD = 2**25  # characters
+LONGEST_MARK = 256  # characters of the start of a list or record
+CLOSES_STRING = {"", ",", ":", ";", "}", "]"}
+EMPTY_VALUE = {",", ";", "}"}
+_MARK = re.compile(r'\\.|["\;:]', re.DOTALL)
+_NEXT = re.compile(r"\s*(.?)", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)  # control characters in titles do no harm
+
+
+def loads(text):
+    """Parse JSON; None where it is broken."""
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):  # broken, or nested beyond reason
+        return None
+
+
+def repair_json(text):
+    r"""Mend JSON with empty values, semicolons for commas, and stray quotes in texts.
+
+    A quote closes a text only if something that may follow a text comes next.
+
+    Examples
+    --------
+    >>> repair_json('{"a":,"b":"x "y" z";"c":1}')
+    '{"a":null,"b":"x \\"y\\" z","c":1}'
+    """
+    mended, in_string, end = [], False, 0
+    for mark in _MARK.finditer(text):
+        mended.append(text[end : mark.start()])
+        end = mark.end()
+        what, following = mark.group(), _NEXT.match(text, end).group(1)
+        if what == '"' and in_string and following not in CLOSES_STRING:
+            mended.append('\\"')
+        elif what == '"':
+            in_string = not in_string
+            mended.append('"')
+        elif in_string or what[0] == "\\":
+            mended.append(what)
+        else:
+            mended.append("," if what == ";" else what)
+            if what == ":" and following in EMPTY_VALUE:
+                mended.append("null")
+    return "".join(mended) + text[end:]
+
+
+def iterate_records(pieces, list_start, record_start, ledger):
+    """Yield the records (JSON objects) of a list inside a JSON text.
+
+    Parameters
+    ----------
+    pieces : iterable of str
+        The text.
+
+    list_start, record_start : re.Pattern
+        Where the list starts (up to its first record), and what every record starts with, by
+        which reading finds its way after a broken record.
+
+    ledger : Ledger
+        Broken records are counted here.
+    """
+    text = _Window(pieces)
+    found = text.search(list_start, 0)
+    position = found.end() if found else None
+    while position is not None:
+        position = text.skip(position, " \t\r\n,")
+        if text.startswith(position, "]") or text.is_end(position):
+            return
+        record, end = text.decode(position)
+        if end is None:
+            ledger.drop("malformed records")
+            found = text.search(record_start, position + 1)
+            position = found.start() if found else None
+            continue
+        if isinstance(record, dict):
+            yield record
+        else:
+            ledger.drop("malformed records")
+        position = text.forget(end)
+
+
+class _Window:
+    """A part of a text that grows at its end as pieces arrive and is cut at its start."""
+
+    def __init__(self, pieces):
+        self._pieces = iter(pieces)
+        self._text = ""
+        self._ended = False
+
+    def _grow(self):
+        # Twice as much each time, so that long records are not parsed again and again.
+        wanted = max(2**20, len(self._text))
+        parts, size = [self._text], 0
+        while size < wanted and not self._ended:
+            piece = next(self._pieces, None)
+            self._ended = piece is None
+            parts.append(piece or "")
+            size += len(parts[-1])
+        self._text = "".join(parts)
+        return size > 0
+
+    def forget(self, position):
+        """Drop what lies before a position, once that is worth it; give the new position."""
+        if position < max(2**20, len(self._text) // 2):
+            return position
+        self._text = self._text[position:]
+        return 0
+
+    def search(self, pattern, position):
+        """Find a pattern from a position on; forget what lies before it."""
+        while True:
+            found = pattern.search(self._text, position)
+            if found:
+                return found
+            # A match may begin in the last few characters; nothing else is needed any more.
+            self._text = self._text[max(position, len(self._text) - LONGEST_MARK) :]
+            position = 0
+            if not self._grow():
+                return None
+
+    def skip(self, position, characters):
+        while True:
+            while position < len(self._text) and self._text[position] in characters:
+                position += 1
+            if position < len(self._text) or not self._grow():
+                return position
+
+    def startswith(self, position, character):
+        return self._text.startswith(character, position)
+
+    def is_end(self, position):
+        return position >= len(self._text)
+
+    def decode(self, position):
+        """Parse the value at a position; its end is None where it is broken."""
+        while True:
+            try:
+                return _DECODER.raw_decode(self._text, position)
+            except (ValueError, RecursionError):
+                too_long = len(self._text) - position > LONGEST_RECORD
+                if too_long or not self._grow():
+                    return None, None
