@@ -97,7 +97,7 @@ def write_table(X, path):
 
 def _read_csv(plain, path):
     # Ids such as 007 or NA are names, not numbers or missing values.
-    as_text = {name: str for name in ID_COLUMNS}
+    as_text = dict.fromkeys(ID_COLUMNS, str)
     try:
         X = pd.read_csv(plain, converters=as_text, encoding="utf-8-sig", low_memory=False)
     except (ValueError, OverflowError) as error:  # also pandas' own errors, and wrong encodings
