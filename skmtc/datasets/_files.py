@@ -80,10 +80,6 @@ class Source:
         if decoder is not None:
             yield self._mended(decoder.decode(b"", final=True))
 
-    def whole_text(self):
-        """Give the whole text."""
-        return "".join(self.text())
-
     def lines(self):
         """Yield the lines of the text, without their ends and without empty ones."""
         rest = ""

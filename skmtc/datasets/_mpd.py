@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -9,10 +10,12 @@ import pandas as pd
 from skmtc.datasets._files import Source, check_folder, clean_text, inside
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
-from skmtc.datasets._records import iterate_records, loads
+from skmtc.datasets._records import iterate_records
 
 MAX_SLICE_BYTES = 2**29
 LARGEST_ID = 2**31 - 1
+NO_SONG = -1
+TRACK, POSITION = itemgetter("track_uri"), itemgetter("pos")
 LIST_START = re.compile(r'"playlists"\s*:\s*\[')
 RECORD_START = re.compile(
     r'\{\s*"(?:name|pid|collaborative|modified_at|num_\w+|tracks|description)"'
@@ -27,8 +30,8 @@ DESCRIPTION = (
 def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_BYTES):
     """Load the Million Playlist Dataset, or some of its slices, from a local copy.
 
-    Slices are read one after the other and kept as integer codes. A broken playlist or track is
-    passed over and counted, and so is a slice that is no JSON at all.
+    Slices are streamed one after the other and kept as integer codes. A broken playlist or track
+    is passed over and counted, and so is a slice without playlists.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_
     reader = _Reader(ledger)
     for path in _slices(check_folder(folder)):
         source = Source(path, max_bytes)
-        for record in _records(source.whole_text(), ledger):
+        for record in iterate_records(source.text(), LIST_START, RECORD_START, ledger):
             reader.read(record)
         source.report(ledger)
     bunch = to_bunch(reader.memberships, reader.songs(), None, join, ledger, DESCRIPTION)
@@ -102,15 +105,6 @@ def _slices(folder):
             f"{str(folder)!r}. Check the path; nothing is downloaded."
         )
     return [found[key] for key in sorted(found)]
-
-
-def _records(text, ledger):
-    """Give the playlists of a slice; one by one where the slice as a whole is broken."""
-    whole = loads(text)
-    if isinstance(whole, dict) and isinstance(whole.get("playlists"), list):
-        return whole["playlists"]
-    ledger.drop("slices that are not whole")
-    return iterate_records([text], LIST_START, RECORD_START, ledger)
 
 
 class _Reader:
@@ -152,14 +146,15 @@ class _Reader:
         )
 
     def _codes(self, tracks):
+        """Give the codes of tracks in order; this runs for every row, so it is kept quick."""
         known = self.memberships.songs
         try:
-            codes = [known.get(track["track_uri"]) for track in tracks]
-            positions = [track["pos"] for track in tracks]
+            codes = list(map(known.get, map(TRACK, tracks)))
+            positions = list(map(POSITION, tracks))
             in_order = positions == sorted(positions)
         except (TypeError, KeyError):  # look closely only where something is wrong
             tracks = self._well_formed(tracks)
-            codes = [known.get(track["track_uri"]) for track in tracks]
+            codes = list(map(known.get, map(TRACK, tracks)))
             in_order = True
         if None in codes:
             codes = [
@@ -169,7 +164,7 @@ class _Reader:
         if not in_order:
             self.ledger.repair("playlists put in the order of `pos`")
             codes = [codes[i] for i in sorted(range(len(codes)), key=positions.__getitem__)]
-        return [code for code in codes if code >= 0] if -1 in codes else codes
+        return codes if NO_SONG not in codes else [code for code in codes if code >= 0]
 
     def _well_formed(self, tracks):
         good = [t for t in tracks if isinstance(t, dict) and clean_text(t.get("track_uri"))]
@@ -177,12 +172,12 @@ class _Reader:
         return good
 
     def _new_song(self, track):
-        """Give a song its code and keep what is said of it; -1 where it has no id."""
+        """Give a song its code and keep what is said of it; NO_SONG where it has no id."""
         known = self.memberships.songs
         song = clean_text(track["track_uri"])
         if song is None:
             self.ledger.drop("malformed tracks")
-            return -1
+            return NO_SONG
         if song not in known:
             known[song] = len(known)
             artist = clean_text(track.get("artist_uri"))

@@ -9,6 +9,7 @@ CLOSES_STRING = {"", ",", ":", ";", "}", "]"}
 EMPTY_VALUE = {",", ";", "}"}
 _MARK = re.compile(r'\\.|["\;:]', re.DOTALL)
 _NEXT = re.compile(r"\s*(.?)", re.DOTALL)
+_BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # control characters in titles do no harm
 
 
@@ -68,9 +69,11 @@ def iterate_records(pieces, list_start, record_start, ledger):
     found = text.search(list_start, 0)
     position = found.end() if found else None
     while position is not None:
-        position = text.skip(position, " \t\r\n,")
-        if text.startswith(position, "]") or text.is_end(position):
+        position = text.skip(position)
+        if text.startswith(position, "]"):
             return
+        if text.is_end(position):
+            break
         record, end = text.decode(position)
         if end is None:
             ledger.drop("malformed records")
@@ -82,6 +85,7 @@ def iterate_records(pieces, list_start, record_start, ledger):
         else:
             ledger.drop("malformed records")
         position = text.forget(end)
+    ledger.drop("lists of records that do not end" if found else "files without records")
 
 
 class _Window:
@@ -123,10 +127,10 @@ class _Window:
             if not self._grow():
                 return None
 
-    def skip(self, position, characters):
+    def skip(self, position):
+        """Give the position of the next record."""
         while True:
-            while position < len(self._text) and self._text[position] in characters:
-                position += 1
+            position = _BETWEEN.match(self._text, position).end()
             if position < len(self._text) or not self._grow():
                 return position
 
