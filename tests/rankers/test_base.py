@@ -16,7 +16,7 @@ FEATURES = [f"x{j}" for j in range(8)]
 @pytest.fixture(scope="module")
 def X():
     return make_playlists(n_users=15, n_playlists=40, n_songs=80, random_state=2).drop(
-        columns="year"
+        columns=["year", "genre", "gender"]
     )
 
 

@@ -70,7 +70,8 @@ def test_missing_values_are_the_transformers_to_fill(X):
     holes = X.copy()
     holes.loc[holes["song"] == holes["song"].iloc[0], "x1"] = np.nan
     _fit(holes, song_features=_columns(SimpleImputer(), ["x0", "x1"]))
-    with pytest.raises(ValueError, match=r"NaN or inf in 1 of 40 rows of feature 'x1'.*Impute"):
+    n_songs = X["song"].nunique()
+    with pytest.raises(ValueError, match=rf"inf in 1 of {n_songs} rows of feature 'x1'.*Impute"):
         _fit(holes)
     ranker = _fit(X)
     with pytest.raises(ValueError, match="feature 'x2'"):
@@ -95,7 +96,7 @@ def test_array_columns_keep_their_positions(X):
             {"song_features": _columns("passthrough", ["song", "x0"])},
             "id column 'song' must not be a feature; got it as feature 'chosen__song'",
         ),
-        ({}, {"song_features": "passthrough"}, r"numeric columns; got \['artist', 'country'\]"),
+        ({}, {"song_features": "passthrough"}, r"numeric columns; got \['artist', .*'country'\]"),
         ({}, {"song_features": _columns("passthrough", ["artist"])}, "Features must be numbers"),
         ({"x1": 1e30}, {}, "got values up to 1.0e\\+30 in feature 'x1'. Rescale"),
         ({}, {"song_features": _columns(OneHotEncoder(), ["mood"])}, "column"),

@@ -41,9 +41,9 @@ def _row(X, **changes):
 
 
 def test_a_known_playlist_is_scored_by_all_three_weights(X, ranker):
-    row = X.iloc[[7]]
+    i = int(ranker.playlist_coef_.any(axis=1).argmax())
+    row = X[X["playlist"] == ranker.playlists_[i]].iloc[[1]]
     u = ranker.users_.tolist().index(row["user"].item())
-    i = ranker.playlists_.tolist().index(row["playlist"].item())
     weights = ranker.shared_coef_ + ranker.user_coef_[u] + ranker.playlist_coef_[i]
     expected = weights @ _song(X, row["song"].item())
     assert ranker.playlist_coef_[i].any()
