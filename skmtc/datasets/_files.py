@@ -105,12 +105,15 @@ class Source:
         """Yield decompressed pieces up to the end or to the first damage."""
         unpacker, packed = zlib.decompressobj(wbits=31), file.read(CHUNK_BYTES)
         while True:
+            before = unpacker.copy()
             try:
                 piece = unpacker.decompress(packed, CHUNK_BYTES)
             except zlib.error:
                 self.damage = "damaged gzip data"
+                yield from _up_to_damage(before, packed)
                 return
-            yield piece
+            if piece:
+                yield piece
             if unpacker.eof:  # another member may follow, or zeros that pad the file
                 packed = unpacker.unused_data.lstrip(b"\0") or file.read(CHUNK_BYTES)
                 if not packed:
@@ -199,6 +202,17 @@ def clean_text(value):
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+
+
+def _up_to_damage(unpacker, packed):
+    """Unpack byte by byte, since a call that meets damage gives nothing of what it unpacked."""
+    for i in range(len(packed)):
+        try:
+            piece = unpacker.decompress(packed[i : i + 1])
+        except zlib.error:
+            return
+        if piece:
+            yield piece
 
 
 def _encoding(first_bytes):

@@ -3,6 +3,7 @@
 import json
 import re
 
+WINDOW = 2**20  # characters to read at a time
 LONGEST_RECORD = 2**25  # characters
 LONGEST_MARK = 256  # characters of the start of a list or record
 CLOSES_STRING = {"", ",", ":", ";", "}", "]"}
@@ -67,7 +68,10 @@ def iterate_records(pieces, list_start, record_start, ledger):
     """
     text = _Window(pieces)
     found = text.search(list_start, 0)
-    position = found.end() if found else None
+    if not found:
+        ledger.drop("files without records")
+        return
+    position = found.end()
     while position is not None:
         position = text.skip(position)
         if text.startswith(position, "]"):
@@ -85,7 +89,7 @@ def iterate_records(pieces, list_start, record_start, ledger):
         else:
             ledger.drop("malformed records")
         position = text.forget(end)
-    ledger.drop("lists of records that do not end" if found else "files without records")
+    ledger.drop("lists of records that do not end")
 
 
 class _Window:
@@ -98,7 +102,7 @@ class _Window:
 
     def _grow(self):
         # Twice as much each time, so that long records are not parsed again and again.
-        wanted = max(2**20, len(self._text))
+        wanted = max(WINDOW, len(self._text))
         parts, size = [self._text], 0
         while size < wanted and not self._ended:
             piece = next(self._pieces, None)
@@ -110,7 +114,7 @@ class _Window:
 
     def forget(self, position):
         """Drop what lies before a position, once that is worth it; give the new position."""
-        if position < max(2**20, len(self._text) // 2):
+        if position < max(WINDOW, len(self._text) // 2):
             return position
         self._text = self._text[position:]
         return 0

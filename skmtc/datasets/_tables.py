@@ -8,6 +8,7 @@ from skmtc.datasets._files import MAX_BYTES, Source, plain_file
 
 ID_COLUMNS = ("user", "playlist", "song")
 FORMATS = (".csv", ".csv.gz", ".parquet")
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 PARQUET_MAGIC = b"PAR1"
 
 
@@ -26,7 +27,8 @@ def read_table(path, *, max_bytes=MAX_BYTES):
     Returns
     -------
     X : DataFrame
-        The table. Id columns of a CSV file are text.
+        The table. Id columns of a CSV file are text; cells that are empty, or NA, N/A, NaN, nan,
+        null or None in other columns, are missing.
 
     Examples
     --------
@@ -96,18 +98,23 @@ def write_table(X, path):
 
 
 def _read_csv(plain, path):
-    # Ids such as 007 or NA are names, not numbers or missing values.
-    as_text = dict.fromkeys(ID_COLUMNS, str)
     try:
-        X = pd.read_csv(plain, converters=as_text, encoding="utf-8-sig", low_memory=False)
+        header = pd.read_csv(plain, nrows=0, encoding="utf-8-sig").columns
+        # An id may be NA or 007: it is text, and missing only where it is empty.
+        missing = {name: [""] if name in ID_COLUMNS else MISSING for name in header}
+        return pd.read_csv(
+            plain,
+            dtype={name: str for name in header if name in ID_COLUMNS},
+            na_values=missing,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+            low_memory=False,
+        )
     except (ValueError, OverflowError) as error:  # also pandas' own errors, and wrong encodings
         raise ValueError(
             f"The table must be a comma separated file with a header, in UTF-8; got {error} from "
             f"{str(path)!r}. Correct the line, or write the file again."
         ) from error
-    ids = [name for name in ID_COLUMNS if name in X]
-    empty = X[ids].eq("")
-    return X.assign(**{name: X[name].mask(empty[name]) for name in ids if empty[name].any()})
 
 
 def _read_parquet(path, max_bytes):

@@ -1,0 +1,118 @@
+"""Membership tables as files."""
+
+import gzip
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from damage import damaged, load_damaged
+from hypothesis import given
+
+from skmtc.datasets import make_playlists, read_table, write_table
+
+CSV = b"user,playlist,song,year\nana,gym,s17,2009\nana,gym,s18,\nbo,run,s17,2009\n"
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.csv.gz", "table.parquet", "TABLE.CSV"])
+def test_what_is_written_is_read(tmp_path, name):
+    X = make_playlists(preset="tiny", missing_rate=0.2, random_state=0)
+    write_table(X, tmp_path / name)
+    pd.testing.assert_frame_equal(read_table(tmp_path / name), X)
+
+
+def test_ids_of_a_csv_file_are_text(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("user,playlist,song,year\nNA,007,1,2009\nnull,1e5,2,NA\n")
+    X = read_table(path)
+    assert X["user"].tolist() == ["NA", "null"]
+    assert X["playlist"].tolist() == ["007", "1e5"]
+    assert X["song"].tolist() == ["1", "2"]
+    assert np.isnan(X["year"].iloc[1])
+
+
+def test_an_empty_id_is_missing(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("user,playlist,song\nana,,s1\n")
+    assert read_table(path)["playlist"].isna().tolist() == [True]
+
+
+def test_whole_numbers_stay_so_in_parquet(tmp_path):
+    X = pd.DataFrame({"user": [1, 1], "playlist": [2, 2], "song": [3, 4]})
+    write_table(X, tmp_path / "table.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "table.parquet"), X)
+
+
+def test_the_same_table_gives_the_same_bytes(tmp_path):
+    X = make_playlists(preset="tiny", random_state=0)
+    write_table(X, tmp_path / "one.csv.gz")
+    write_table(X, tmp_path / "two.csv.gz")
+    one, two = ((tmp_path / name).read_bytes() for name in ("one.csv.gz", "two.csv.gz"))
+    assert gzip.decompress(one) == gzip.decompress(two)
+    assert one[4:8] == two[4:8] == bytes(4)  # no time stamp
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "got the empty file"),
+        (b"\n\n", "must be a comma separated file"),
+        (b"user,name\na,b\n", r"must have the columns playlist and song; .*\['user', 'name'\]"),
+        (b"playlist,song\na,b,c,d\ne,f\n1,2,3,4,5,6,7\n", "must be a comma separated file"),
+        ("playlist,song\nRós,b\n".encode("latin-1"), "in UTF-8; got .* from "),
+        (b"PAR1 but not really", "must be a whole Parquet file"),
+        (gzip.compress(CSV)[:-10], "must be a whole gzip file"),
+    ],
+)
+def test_bad_files_are_clear_errors(tmp_path, content, message):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_table(path)
+
+
+def test_files_beyond_the_limit_are_refused(tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(CSV * 1000))
+    with pytest.raises(ValueError, match="max_bytes=1000"):
+        read_table(path, max_bytes=1000)
+    X = pd.DataFrame({"playlist": ["a"] * 10_000, "song": ["b"] * 10_000})
+    write_table(X, tmp_path / "table.parquet")
+    assert (tmp_path / "table.parquet").stat().st_size < 10_000
+    with pytest.raises(ValueError, match="more than max_bytes=10000"):
+        read_table(tmp_path / "table.parquet", max_bytes=10_000)
+
+
+def test_only_known_names_are_written(tmp_path):
+    X = make_playlists(preset="tiny", random_state=0)
+    with pytest.raises(ValueError, match=r"must end in one of \.csv.*; got 'table\.xlsx'"):
+        write_table(X, tmp_path / "table.xlsx")
+    with pytest.raises(ValueError, match=r"Rename or add \['song'\]"):
+        write_table(X.drop(columns="song"), tmp_path / "table.csv")
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    X = make_playlists(preset="tiny", random_state=0)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        write_table(X, tmp_path / "table.parquet")
+
+
+@given(damaged(CSV))
+def test_any_bytes_give_a_table_or_a_clear_error(content):
+    X = load_damaged(lambda folder: read_table(folder / "file"), {"file": content})
+    if X is not None:
+        assert {"playlist", "song"} <= set(X.columns)
+
+
+def test_any_parquet_gives_a_table_or_a_clear_error(tmp_path):
+    write_table(make_playlists(preset="tiny", random_state=0), tmp_path / "table.parquet")
+    whole = (tmp_path / "table.parquet").read_bytes()
+
+    @given(damaged(whole))
+    def check(content):
+        X = load_damaged(lambda folder: read_table(folder / "file"), {"file": content})
+        if X is not None:
+            assert {"playlist", "song"} <= set(X.columns)
+
+    check()
