@@ -151,7 +151,7 @@ class _Reader:
         try:
             codes = list(map(known.get, map(TRACK, tracks)))
             positions = list(map(POSITION, tracks))
-            in_order = positions == sorted(positions)
+            in_order = positions == list(range(len(codes))) or positions == sorted(positions)
         except (TypeError, KeyError):  # look closely only where something is wrong
             tracks = self._well_formed(tracks)
             codes = list(map(known.get, map(TRACK, tracks)))

@@ -73,7 +73,7 @@ def iterate_records(pieces, list_start, record_start, ledger):
         return
     position = found.end()
     while position is not None:
-        position = text.skip(position)
+        position = text.next_value(position)
         if text.startswith(position, "]"):
             return
         if text.is_end(position):
@@ -88,7 +88,7 @@ def iterate_records(pieces, list_start, record_start, ledger):
             yield record
         else:
             ledger.drop("malformed records")
-        position = text.forget(end)
+        position = end
     ledger.drop("lists of records that do not end")
 
 
@@ -112,13 +112,6 @@ class _Window:
         self._text = "".join(parts)
         return size > 0
 
-    def forget(self, position):
-        """Drop what lies before a position, once that is worth it; give the new position."""
-        if position < max(WINDOW, len(self._text) // 2):
-            return position
-        self._text = self._text[position:]
-        return 0
-
     def search(self, pattern, position):
         """Find a pattern from a position on; forget what lies before it."""
         while True:
@@ -131,8 +124,14 @@ class _Window:
             if not self._grow():
                 return None
 
-    def skip(self, position):
-        """Give the position of the next record."""
+    def next_value(self, position):
+        """Give the position of the next value; forget what lies before it once that is worth it.
+
+        Most values then lie whole in the window: to fail at its edge would mean to parse twice.
+        """
+        if len(self._text) - position < WINDOW // 4 and not self._ended:
+            self._text, position = self._text[position:], 0
+            self._grow()
         while True:
             position = _BETWEEN.match(self._text, position).end()
             if position < len(self._text) or not self._grow():
