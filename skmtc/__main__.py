@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
-from skmtc.datasets import make_playlists
+from skmtc.datasets import load_sample
 
 RANKERS = {
     "popularity": PopularityRanker(),
@@ -44,7 +44,7 @@ SETTINGS = {
 
 def main():
     """Compare the rankers and print the mean AUC and the time to fit."""
-    X = make_playlists(n_users=150, n_playlists=700, n_songs=1000, n_artists=150, random_state=0)
+    X = load_sample().X
     print(
         f"{len(X):,} rows: {X['playlist'].nunique()} playlists of {X['user'].nunique()} users over "
         f"{X['song'].nunique()} songs\n"
