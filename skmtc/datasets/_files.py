@@ -56,9 +56,8 @@ class Source:
         n_bytes = 0
         with open(self.path, "rb") as file:
             packed = file.peek(2)[:2] == GZIP_MAGIC
-            for chunk in (
-                self._gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
-            ):
+            pieces = self._gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
+            for chunk in pieces:
                 n_bytes += len(chunk)
                 if n_bytes > self.max_bytes:
                     raise ValueError(

@@ -108,7 +108,8 @@ def to_bunch(memberships, songs, users, join, ledger, description):
     kept = _first_of_pairs(playlist, codes, len(songs))
     ledger.drop("songs that stand twice in a playlist", (~kept).sum(), asked_for=True)
     playlist, codes = playlist[kept], codes[kept]
-    playlist, codes = _long_enough(playlist, codes, join.min_songs, ledger)
+    kept = _in_long_playlists(playlist, len(lengths), join.min_songs, ledger)
+    playlist, codes = playlist[kept], codes[kept]
     _check_any(codes, ledger, "playlists left", "Lower `min_songs`, or check `msd`.")
 
     songs, codes = _used(songs, codes)
@@ -161,13 +162,14 @@ def _first_of_pairs(playlist, codes, n_songs):
     return kept
 
 
-def _long_enough(playlist, codes, min_songs, ledger):
-    lengths = np.bincount(playlist, minlength=1)
-    short = (lengths > 0) & (lengths < min_songs)
+def _in_long_playlists(playlist, n_playlists, min_songs, ledger):
+    """Mark rows of playlists with enough songs; those that have lost all count as short too."""
+    min_songs = max(1, min_songs)
+    short = np.bincount(playlist, minlength=n_playlists) < min_songs
     kept = ~short[playlist]
     ledger.drop(f"playlists with fewer than {min_songs} songs", short.sum(), asked_for=True)
     ledger.drop("rows of these playlists", (~kept).sum(), asked_for=True)
-    return playlist[kept], codes[kept]
+    return kept
 
 
 def _used(frame, codes):

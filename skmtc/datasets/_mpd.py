@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
-from skmtc.datasets._files import Source, check_folder, clean_text, inside
+from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, inside
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
 from skmtc.datasets._records import iterate_records
@@ -75,7 +75,7 @@ def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_
        playlist song artist  duration
     0         3   t1     a1     244.0
     """
-    join = Join(msd, genres, "name", min_songs, max_bytes)
+    join = Join(msd, genres, "name", min_songs, MAX_BYTES)
     join.check()
     ledger = Ledger("the MPD")
     reader = _Reader(ledger)

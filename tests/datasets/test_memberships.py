@@ -38,6 +38,8 @@ def test_rows_are_first_songs_of_long_enough_playlists(playlists, min_songs, blo
     bunch = _bunch(playlists, min_songs, block_rows)
     found = bunch.X.groupby("playlist", observed=True, sort=False)["song"].agg(list).to_dict()
     assert found == expected
+    n_short = bunch.dropped.get(f"playlists with fewer than {min_songs} songs", 0)
+    assert n_short == len(playlists) - len(expected)
     lost = {k: v for k, v in bunch.dropped.items() if not k.startswith("playlists")}
     assert len(bunch.X) + sum(lost.values()) == sum(map(len, playlists))
 
