@@ -3,6 +3,11 @@
 import json
 import re
 
+try:
+    import orjson
+except ImportError:  # the standard library gives the same, more slowly
+    orjson = None
+
 WINDOW = 2**20  # characters to read at a time
 LONGEST_RECORD = 2**25  # characters
 LONGEST_MARK = 256  # characters of the start of a list or record
@@ -10,6 +15,7 @@ CLOSES_STRING = {"", ",", ":", ";", "}", "]"}
 EMPTY_VALUE = {",", ";", "}"}
 _MARK = re.compile(r'\\.|["\;:]', re.DOTALL)
 _NEXT = re.compile(r"\s*(.?)", re.DOTALL)
+_FIRST_KEY = re.compile(r'\{\s*"\w+"')
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # control characters in titles do no harm
 
@@ -145,6 +151,9 @@ class _Window:
 
     def decode(self, position):
         """Parse the value at a position; its end is None where it is broken."""
+        quick = self._decode_quickly(position) if orjson else None
+        if quick:
+            return quick
         while True:
             try:
                 return _DECODER.raw_decode(self._text, position)
@@ -152,3 +161,20 @@ class _Window:
                 too_long = len(self._text) - position > LONGEST_RECORD
                 if too_long or not self._grow():
                     return None, None
+
+    def _decode_quickly(self, position):
+        """Parse up to where the next record seems to start; None where that is not one value.
+
+        Records mostly start alike. If what lies between two starts is whole JSON, then it is the
+        record; what orjson does not take, the standard library has the last word on. They differ
+        only in whole numbers beyond 64 bits, which come as floats here.
+        """
+        start = _FIRST_KEY.match(self._text, position)
+        following = self._text.find(start.group(), start.end()) if start else -1
+        if following < 0:
+            return None
+        end = self._text.rfind("}", position, following) + 1
+        try:
+            return orjson.loads(self._text[position:end]), end
+        except ValueError:
+            return None

@@ -84,6 +84,7 @@ def test_genres_need_the_msd(tmp_path):
     ("record", "reason"),
     [
         (aotm_record(None, ["SO1"]), "playlists without an id or a user"),
+        (aotm_record(10**20, ["SO1"]), "playlists without an id or a user"),
         (aotm_record(9, ["SO1"], user=" "), "playlists without an id or a user"),
         (aotm_record(9, ["SO1"]) | {"user": None}, "playlists without an id or a user"),
         (aotm_record(1, ["SO1"]), "playlists with an id seen before"),
