@@ -106,7 +106,7 @@ def make_song_features(
     >>> X = make_playlists(random_state=0)
     >>> features = make_song_features(X, random_state=0)
     >>> [name for name, _, _ in features.transformers]
-    ['numeric', 'artist', 'artist_popularity', 'popularity']
+    ['numeric', 'genre', 'artist', 'artist_popularity', 'popularity']
 
     Parameters are reached by the names of the parts, in a grid search too.
 

@@ -24,7 +24,7 @@ def test_roles_of_a_user_table(users):
 
 def test_roles_of_a_membership_table():
     roles = guess_user_roles(make_playlists(random_state=0))
-    assert (roles.numeric, roles.categorical) == (["age"], ["country"])
+    assert (roles.numeric, roles.categorical) == (["age"], ["gender", "country"])
     assert roles.left_out["year"] == "describes songs"
 
 
