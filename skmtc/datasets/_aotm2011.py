@@ -33,7 +33,8 @@ def load_aotm2011(path, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_BYT
         gave. Rows whose songs are not in it are dropped.
 
     genres : path-like, Bunch or None, default=None
-        Genres to join: a path for :func:`load_genres`, or what that gave. Needs `msd`.
+        Genres to join: a path for :func:`load_genres`, or what that gave. Needs `msd`. A song with
+        two genres has both in its `genre`, as in "Jazz|Blues".
 
     min_songs : int, default=5
         Drop playlists with fewer distinct songs.

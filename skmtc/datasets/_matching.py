@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 import numpy as np
+import pandas as pd
 
 from skmtc.datasets._genres import load_genres
 from skmtc.datasets._msd import load_msd_songs
@@ -53,10 +54,16 @@ def match_songs(songs, msd, by):
 
 
 def add_genres(songs, genres, tracks):
-    """Join genres, which are known by track, to songs; a song takes its first track's genre."""
-    by_song = genres.assign(song=tracks.reindex(genres.index)).dropna(subset="song")
-    by_song = by_song.drop_duplicates("song").set_index("song")
-    return songs.drop(columns=by_song.columns, errors="ignore").join(by_song)
+    """Join genres, which are known by track, to songs, as one text such as "Jazz|Blues".
+
+    A song with several tracks takes the genre of the first that has one.
+    """
+    both = genres["genre"].where(
+        genres["second_genre"].isna(), genres["genre"] + "|" + genres["second_genre"].fillna("")
+    )
+    by_song = pd.DataFrame({"song": tracks.reindex(genres.index), "genre": both})
+    by_song = by_song.dropna(subset="song").drop_duplicates("song").set_index("song")
+    return songs.join(by_song)
 
 
 def name_key(artist, title):

@@ -50,9 +50,13 @@ def test_match_by_name_takes_the_first():
 def test_a_song_takes_the_genre_of_its_first_track():
     songs = pd.DataFrame({"track": ["TR1", "TR3"]}, index=pd.Index(["SO1", "SO3"], name="song"))
     tracks = pd.Series({"TR1": "SO1", "TR2": "SO1", "TR3": "SO3"})
-    genres = pd.DataFrame({"genre": ["Rock", "Jazz", "Pop"]}, index=["TR2", "TR1", "TR9"])
+    genres = pd.DataFrame(
+        {"genre": ["Rock", "Jazz", "Pop"], "second_genre": ["Pop", None, None]},
+        index=["TR2", "TR1", "TR9"],
+        dtype=object,
+    )
     joined = add_genres(songs, genres, tracks)
-    assert joined["genre"].fillna("none").tolist() == ["Rock", "none"]
+    assert joined["genre"].fillna("none").tolist() == ["Rock|Pop", "none"]
     assert joined["track"].tolist() == ["TR1", "TR3"]
 
 
