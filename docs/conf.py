@@ -14,7 +14,16 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "plot_",
+    "ignore_pattern": "benchmarks",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True

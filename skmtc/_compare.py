@@ -8,6 +8,8 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, by_playlist, check_by, summarize
+from skmtc.metrics._average import warn_undefined
+from skmtc.metrics._scorer import parse_metrics
 
 
 def compare(
@@ -96,6 +98,8 @@ def compare(
     {'popularity': 1.0}
     """
     check_by(by, ("table", "summary", "playlist"))
+    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+    parse_metrics(metrics)  # a misspelt metric is told before any fit
     tasks = [
         (name, ranker, where, fold, train, test)
         for where, splitter in _named_splitters(cv).items()
@@ -123,10 +127,18 @@ def compare(
         n_resamples=n_resamples if by == "summary" else 0,
         random_state=random_state,
     )
-    return summary if by == "summary" else _wide(summary, list(rankers))
+    if by == "summary":
+        return summary
+    _warn_undefined(summary)
+    return _wide(summary, list(rankers))
 
 
 def _named_splitters(cv):
+    if isinstance(cv, list | tuple) and cv and all(hasattr(c, "split") for c in cv):
+        raise TypeError(
+            f"`cv` must be a splitter or a dict of splitters by name; got a list of {len(cv)}. "
+            "Pass e.g. {'cold users': ColdUserSplit()}."
+        )
     if isinstance(cv, dict):
         if not cv:
             raise ValueError("`cv` must have at least one splitter; got {}. Add one.")
@@ -159,6 +171,13 @@ def _print_progress(what, part, seconds):
     means = part.drop(columns=["user", "playlist", "size", "setting"]).mean()
     told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
     print(f"{what}: fitted in {seconds[0]:.1f} s, judged in {seconds[1]:.1f} s: {told}", flush=True)
+
+
+def _warn_undefined(summary):
+    """Tell what the means of a table leave out; a summary and the playlists show it themselves."""
+    for row in summary[summary["n_undefined"] > 0].itertuples():
+        name = f"{row.metric} of {row.ranker}, {row.cv},"
+        warn_undefined(name, row.n_undefined, row.n_playlists)
 
 
 def _wide(summary, names):

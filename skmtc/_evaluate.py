@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
+from skmtc._checks import check_number
 from skmtc.metrics._average import mean_weights
 from skmtc.metrics._scorer import find_ranker, parse_metrics
 from skmtc.metrics._tally import FREQUENCY, judge
@@ -133,13 +134,15 @@ def summarize(table, groups, *, confidence, n_resamples, random_state):
         raise ValueError(
             f"`confidence` must be above 0 and below 1; got {confidence!r}. Pass e.g. 0.95."
         )
-    rng = check_random_state(random_state)
+    check_number("n_resamples", n_resamples, at_least=0, whole=True)
+    # The same users are drawn for every group, so that intervals of rankers can be compared.
+    seed = check_random_state(random_state).randint(2**31 - 1)
     metrics = [c for c in table.columns if c not in (*ID_COLUMNS, *groups, "fold")]
     rows = []
     for keys, part in table.groupby(groups, sort=False):
         owners, users = pd.factorize(part["user"], sort=True)
         sums, sizes = _sums_by_user(part[metrics], owners, len(users))
-        means = _bootstrap(sums, sizes, n_resamples, rng)
+        means = _bootstrap(sums, sizes, n_resamples, check_random_state(seed))
         for column, metric in enumerate(metrics):
             low, high = _interval(means[:, column], confidence)
             rows.append(

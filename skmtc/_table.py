@@ -239,7 +239,7 @@ def read_memberships(frame, *, user, playlist, song):
         users, user_codes = Ids(playlists.index, "user"), playlist_codes
     else:
         users, user_codes = Ids.factorize(read_ids(frame, columns.user, "user"), "user")
-        _check_owners(user_codes, playlist_codes, first_of_playlist, users, playlists)
+        check_owners(user_codes, playlist_codes, users, playlists)
 
     membership, n_repeated = _positions(playlist_codes, song_codes, len(playlists), len(songs))
     table = MembershipTable(
@@ -262,8 +262,9 @@ def _first_rows(codes, n_codes):
     return first
 
 
-def _check_owners(user_codes, playlist_codes, first_of_playlist, users, playlists):
-    owner = user_codes[first_of_playlist][playlist_codes]
+def check_owners(user_codes, playlist_codes, users, playlists):
+    """Check that no playlist belongs to two users."""
+    owner = user_codes[_first_rows(playlist_codes, len(playlists))][playlist_codes]
     wrong = np.flatnonzero(owner != user_codes)
     if len(wrong):
         row = wrong[0]

@@ -1,15 +1,23 @@
 """Judging several rankers by cross-validation."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker, compare, evaluate
 from skmtc.datasets import make_playlists
 from skmtc.metrics import make_playlist_scorer
-from skmtc.model_selection import ColdPlaylistKFold, ColdSongKFold, ColdUserSplit
+from skmtc.model_selection import (
+    ColdPlaylistKFold,
+    ColdSongKFold,
+    ColdSongSplit,
+    ColdUserKFold,
+    ColdUserSplit,
+)
 
 RANKERS = {"popularity": PopularityRanker(), "multitask": MultitaskPlaylistRanker(tol=0.1)}
 METRICS = ["auc", "novelty@5"]
@@ -89,3 +97,30 @@ def test_bad_requests_are_told(X):
         compare(RANKERS, X, {})
     with pytest.raises(ValueError, match=r"`by` must be one of .*; got 'user'"):
         compare(RANKERS, X, ColdPlaylistKFold(2), by="user")
+
+
+def test_metrics_may_be_an_iterator_and_are_checked_before_any_fit():
+    X = make_playlists(random_state=0)
+    rankers = {"popularity": PopularityRanker()}
+    listed = compare(rankers, X, ColdUserKFold(2), ["auc"])
+    pd.testing.assert_frame_equal(compare(rankers, X, ColdUserKFold(2), iter(["auc"])), listed)
+    with pytest.raises(ValueError, match="at least one metric"):
+        compare(rankers, X, ColdUserKFold(2), [])
+    with pytest.raises(TypeError, match="dict of splitters by name"):
+        compare(rankers, X, [ColdUserKFold(2)], "auc")
+
+
+def test_playlists_without_a_value_are_told():
+    X = make_playlists(30, 100, 80, random_state=0)
+    cv = ColdSongSplit(n_songs=2, random_state=0)
+    with pytest.warns(
+        UndefinedMetricWarning, match="auc of popularity, cold songs, is not defined"
+    ):
+        compare({"popularity": PopularityRanker()}, X, cv, "auc")
+
+
+def test_rankers_that_score_alike_have_the_same_interval():
+    X = make_playlists(random_state=0)
+    twins = {"one": PopularityRanker(), "other": PopularityRanker()}
+    summary = compare(twins, X, ColdUserKFold(2), "auc", by="summary", random_state=0)
+    assert summary["low"].nunique() == summary["high"].nunique() == 1

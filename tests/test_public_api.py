@@ -22,13 +22,13 @@ ALLOWED = {
     "_memory": set(),
     "_table": set(),
     "optimize": {"_checks", "_memory"},
-    "metrics": {"_memory"},
+    "metrics": {"_checks", "_memory"},
     "datasets": set(),
     "features": {"_checks", "_table"},
     "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
     "model_selection": {"_table"},
-    "_evaluate": {"metrics"},
-    "_compare": {"_evaluate"},
+    "_evaluate": {"_checks", "metrics"},
+    "_compare": {"_evaluate", "metrics"},
 }
 
 

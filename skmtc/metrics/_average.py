@@ -65,7 +65,7 @@ def warn_undefined(name: str, n_undefined: int, n_playlists: int) -> None:
     warnings.warn(
         f"{name} is not defined for {n_undefined} of {n_playlists} playlists, which are left out "
         "of the mean: it needs a song in the playlist, and AUC and the bottom push also one "
-        "outside it. Pass average=None to see which.",
+        "outside it. For one value per playlist pass average=None, or use skmtc.evaluate.",
         UndefinedMetricWarning,
         stacklevel=3,
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from skmtc._checks import check_choice
 from skmtc.metrics._tally import FREQUENCY, Metric, judge
 
 Candidates = Literal["auto", "all"]
@@ -118,15 +119,13 @@ def playlist_scoring(*metrics: str, candidates: Candidates = "auto") -> "Playlis
     >>> playlist_scoring("auc", "hit_rate@1")(ranker, new)
     {'auc': 1.0, 'hit_rate@1': 0.5}
     """
-    if not metrics:
-        raise ValueError(
-            "`playlist_scoring` must have at least one metric; got none. Pass e.g. 'auc'."
-        )
     return PlaylistScorer(parse_metrics(metrics), candidates=candidates, single=False)
 
 
 def parse_metrics(labels: Sequence[str]) -> list[Metric]:
     """Read the names of metrics, which must be distinct."""
+    if not labels:
+        raise ValueError("There must be at least one metric; got none. Pass e.g. 'auc'.")
     if len(set(labels)) < len(labels):
         raise ValueError(f"Metrics must be distinct; got {list(labels)}. Name each once.")
     return [Metric.parse(label) for label in labels]
@@ -148,6 +147,7 @@ class PlaylistScorer:
     """
 
     def __init__(self, metrics: list[Metric], *, candidates: Candidates, single: bool) -> None:
+        check_choice("candidates", candidates, ("auto", "all"))
         self.metrics = metrics
         self.candidates = candidates
         self.single = single

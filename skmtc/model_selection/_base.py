@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from skmtc._table import ROLES, Ids, find_id_columns, read_ids, to_frame
+from skmtc._table import ROLES, Ids, check_owners, find_id_columns, read_ids, to_frame
 
 
 @dataclass
@@ -169,10 +169,13 @@ class ColdSplitter(BaseCrossValidator):
         )
         labels = {role: getattr(columns, role) for role in ROLES}
         labels["user"] = labels["user"] if columns.user is not None else columns.playlist
-        codes, counts = {}, {}
+        codes, counts, everyone = {}, {}, {}
         for role, label in labels.items():
             ids, codes[f"{role}s"] = Ids.factorize(read_ids(frame, label, role), role)
             counts[f"n_{role}s"] = len(ids)
+            everyone[role] = ids
+        if columns.user is not None:
+            check_owners(codes["users"], codes["playlists"], everyone["user"], everyone["playlist"])
         return Memberships(frame, **codes, **counts)
 
 

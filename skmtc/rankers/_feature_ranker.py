@@ -1,6 +1,7 @@
 """Rankers that know songs by their features and users by their attributes."""
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
 from skmtc._table import column_label
@@ -51,6 +52,8 @@ class FeatureRanker(BaseRanker):
             return
         owner = table.columns.playlist if table.columns.user is None else table.columns.user
         rows = self._transformer_input(table.user_rows, owner)
+        if not self._reads_arrays:
+            self._is_number = {c: is_numeric_dtype(rows[c].dtype) for c in rows.columns}
         owners = csr_array(
             (
                 np.ones(len(table.user_of_playlist)),
@@ -103,12 +106,26 @@ class FeatureRanker(BaseRanker):
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
         described = set(rows.columns) - set(self._find_columns(rows, ()).labels)
-        if self.user_features_ is None or not described:
+        if self.user_features_ is None:
+            return None
+        if not self._reads_arrays:
+            described &= set(self._is_number)
+        if not described:
             return None
         owner = self.playlist if self.user is None else self.user
-        rows = self._transformer_input(rows, column_label(rows, owner))
+        rows = self._with_missing(self._transformer_input(rows, column_label(rows, owner)))
         attributes = check_features(self.user_features_.transform(rows), self.user_features_, rows)
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
+
+    def _with_missing(self, rows):
+        """Add the columns of users that a query leaves out, as missing values."""
+        if self._reads_arrays:
+            return rows
+        rows = rows.copy()
+        for label, is_number in self._is_number.items():
+            if label not in rows.columns:
+                rows[label] = np.nan if is_number else None
+        return rows
 
     def _transformer_input(self, rows, own_id):
         """Give rows in the form that `song_features` or `user_features` sees.

@@ -121,7 +121,7 @@ class PairwiseRanker(FeatureRanker):
     n_features_in_ : int
         Number of columns of the table seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of these columns, if all are strings.
 
     See Also

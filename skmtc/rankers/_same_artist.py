@@ -74,7 +74,7 @@ class SameArtistRanker(GreatestHitsRanker):
     n_features_in_ : int
         Number of columns of the table seen in `fit`.
 
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_columns,)
         Names of these columns, if all are strings.
 
     See Also

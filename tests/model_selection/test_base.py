@@ -11,6 +11,7 @@ from random_tables import dense_table, renamed, shuffled, split_or_skip, tables
 from sklearn import config_context
 from sklearn.model_selection import check_cv
 
+from skmtc.datasets import make_playlists
 from skmtc.model_selection import (
     ColdPlaylistKFold,
     ColdPlaylistSplit,
@@ -166,3 +167,10 @@ def test_bad_requests_are_told(cv, message):
     assert (X["playlist"].nunique(), len(X)) == (30, 150)
     with pytest.raises(ValueError, match=message):
         list(cv.split(X))
+
+
+def test_two_owners_of_a_playlist_are_told():
+    X = make_playlists(random_state=0)
+    X.loc[X.index[0], "user"] = "user9"
+    with pytest.raises(ValueError, match="A playlist must have one owner"):
+        next(ColdUserSplit(random_state=0).split(X))

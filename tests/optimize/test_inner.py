@@ -3,7 +3,7 @@
 import numpy as np
 from problems import make_coef, make_objective
 
-from skmtc.optimize import _point
+from skmtc.optimize import _point, _sweep
 from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._point import SortedProblem
 from skmtc.optimize._surrogate import Expansion
@@ -62,7 +62,8 @@ def test_a_shift_of_the_shared_weights_keeps_all_others():
     assert inner.shift_shared(totals, shared)[2] < 0.05 * gain
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_change_nothing_but_when_a_sweep_ends(monkeypatch):
+    monkeypatch.setattr(_sweep, "SHORTEST_STEP", -1.0)  # never before all steps are made
     inner, point, ones = _inner(make_objective(2))
     whole = inner.minimise(point.totals, point.shared, ones)
     monkeypatch.setattr(_point, "BLOCK_PLAYLISTS", 3)

@@ -1,11 +1,13 @@
 """New songs and users reach the transformers in the form in which fit showed the known ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from skmtc import RidgeRanker
+from skmtc import MultitaskPlaylistRanker, RidgeRanker
 from skmtc.datasets import make_playlists
+from skmtc.features import make_user_features
 
 X = make_playlists(6, 18, 40, 9, n_features=2, random_state=0)[
     ["user", "playlist", "song", "x0", "x1", "age"]
@@ -42,3 +44,16 @@ def test_transformers_see_the_same_columns_in_fit_and_for_the_new(ids):
     assert ranker.user_features_.columns_ == ["user", "x0", "x1", "age"]
     new = X.assign(**{column: "new " + X[column] for column in ("user", "playlist", "song")})
     assert np.isfinite(ranker.predict(new)).all()
+
+
+def test_a_new_user_may_leave_out_attributes():
+    X = make_playlists(random_state=0)
+    columns = ["user", "playlist", "song", "x0", "x1", "age", "country"]
+    ranker = MultitaskPlaylistRanker(user_features=make_user_features(X[columns])).fit(X[columns])
+    some = ranker.query_vectors(pd.DataFrame({"user": ["new"], "country": ["DE"]}))
+    full = ranker.query_vectors(pd.DataFrame({"user": ["new"], "country": ["DE"], "age": [np.nan]}))
+    np.testing.assert_allclose(some, full)
+    assert not np.allclose(some, ranker.shared_coef_)
+    # What was no column of the table says nothing.
+    other = ranker.query_vectors(pd.DataFrame({"user": ["new"], "note": ["x"]}))
+    np.testing.assert_allclose(other, [ranker.shared_coef_])
