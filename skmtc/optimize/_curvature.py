@@ -71,11 +71,9 @@ def learn_curvature(
     curvature: Curvature,
     step: Array,
     change: Array,
-    log_rise: Array,
     covariance: Array,
     *,
     forget: float = 0.0,
-    pairs: bool = True,
 ) -> Curvature:
     """Learn scales and BFGS pairs from a step between two passes.
 
@@ -90,18 +88,11 @@ def learn_curvature(
     change : ndarray of shape (n, n_features)
         Change of the gradient of log Z.
 
-    log_rise : ndarray of shape (n,)
-        log Z after the step minus its linear prediction.
-
     covariance : ndarray of shape (n_features, n_features)
         Shared covariance.
 
     forget : float, default=0.0
         A scale falls at most to this share of what it was.
-
-    pairs : bool, default=True
-        Whether to learn BFGS pairs, too, so that the model meets the change of the gradient, or
-        only scales, so that it meets the rise of log Z.
 
     Returns
     -------
@@ -113,15 +104,9 @@ def learn_curvature(
     bend = row_dots(change, step)
     moved = (length > SHORTEST_STEP) & np.isfinite(bend) & np.isfinite(length)
     safe_length = np.where(moved, length, 1.0)
-    if pairs:
-        secant = bend / safe_length
-    else:
-        secant = 2.1 * log_rise / safe_length
-    secant = np.where(moved & np.isfinite(secant), secant, curvature.scale)
+    secant = np.where(moved, bend / safe_length, curvature.scale)
     scale = np.clip(np.maximum(secant, forget * curvature.scale), SMALLEST_SCALE, LARGEST_SCALE)
     scale = scale.astype(curvature.scale.dtype)
-    if not pairs:
-        return Curvature(scale, None, None)
     learns = moved & (bend > SMALLEST_CHANGE)
     removed = image * np.sqrt(scale * learns / safe_length)[:, None]
     added = np.where(learns[:, None], change, 0.0)

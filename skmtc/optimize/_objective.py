@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from skmtc._checks import check_choice, check_number
 from skmtc.optimize._arrays import with_constant
@@ -17,6 +17,9 @@ from skmtc.optimize._risks import Risk, empirical_risk
 from skmtc.optimize._terms import RiskTerms, playlist_losses
 
 Array = NDArray[np.float64]
+# Far from overflow, also for exp(push * score) in single precision.
+LARGE_SCORE = 8.0
+
 Loss = Literal["classification", "ranking"]
 
 
@@ -106,7 +109,7 @@ class MultitaskObjective:
     0, so each playlist costs 1 / push + 1:
 
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import csr_array, issparse
     >>> from skmtc.optimize import MultitaskObjective
     >>> membership = csr_array(np.array([[1, 1, 0], [0, 1, 0]]))
     >>> objective = MultitaskObjective([[-1.0], [1.0], [2.0]], membership, [0, 0], push=2.0)
@@ -137,12 +140,12 @@ class MultitaskObjective:
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
-        membership = csr_array(membership)
-        membership.sort_indices()
+        membership = csr_array(membership, copy=True)
+        membership.sum_duplicates()  # also sorts
         self.membership = membership
         self.user_of_playlist = np.asarray(user_of_playlist, dtype=np.intp)
-        self._check()
         self.features = with_constant(features)
+        self._check()
         self.n_playlists, self.n_songs = membership.shape
         self.n_features = self.features.shape[1] - (not fit_intercept)
         self.n_users = int(self.user_of_playlist.max()) + 1
@@ -299,18 +302,32 @@ class MultitaskObjective:
             Means over the songs in each playlist and over the others, and their gradients.
         """
         weights = self.padded(weights)
-        sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows, groups=groups)
         negatives = self.negative_counts if rows is None else self.negative_counts[rows]
         positives = self.positives if rows is None else self.positives.take(rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            exp = np.exp(-self.push * positives.scores(weights))
+            scores = positives.scores(weights)
+            shift = self._shift(positives.reduce(np.minimum, scores))
+            if shift.any():
+                weights = np.array(weights, dtype=np.float64)
+                weights[:, -1] -= shift
+                scores -= np.repeat(shift, positives.counts)
+                groups = None if groups is None else np.where(shift == 0, groups, -1)
+            sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows, groups=groups)
+            exp = np.exp(-self.push * scores)
             gradient = -positives.sum_features(exp) / positives.counts[:, None]
             return RiskTerms(
                 negative=sums.exp / negatives,
                 negative_gradient=self._cut(sums.exp_features) / negatives[:, None],
                 positive=positives.reduce(np.add, exp) / positives.counts,
                 positive_gradient=self._cut(gradient),
+                shift=shift,
             )
+
+    def _shift(self, lowest: Array) -> Array:
+        """Say what to subtract from scores that would overflow, where the loss allows it."""
+        if self.loss == "classification":
+            return np.zeros(len(lowest))
+        return np.where(np.abs(lowest) > LARGE_SCORE, lowest, 0.0)
 
     def playlist_losses(
         self, terms: RiskTerms, rows: NDArray[np.intp] | None = None
@@ -499,6 +516,24 @@ class MultitaskObjective:
                 f"{int(np.sum(counts == 0))} empty and "
                 f"{int(np.sum(counts >= self.membership.shape[1]))} full ones of {len(counts)}. "
                 "Leave these playlists out."
+            )
+        if self.features.shape[0] != self.membership.shape[1]:
+            raise ValueError(
+                "`features` must have one row per song; got "
+                f"{self.features.shape[0]} rows for {self.membership.shape[1]} songs. Check both."
+            )
+        values = self.features.data if issparse(self.features) else self.features
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"`features` must be finite; got {int((~np.isfinite(values)).sum())} values that "
+                "are NaN or inf. Fill them in."
+            )
+        owners = np.unique(self.user_of_playlist)
+        if not np.array_equal(owners, np.arange(len(owners))):
+            raise ValueError(
+                "`user_of_playlist` must use every code from 0 to the number of users - 1; got "
+                f"{len(owners)} codes from {owners.min()} to {owners.max()}. Make codes with "
+                "np.unique(..., return_inverse=True)."
             )
         if len(self.user_of_playlist) != len(counts):
             raise ValueError(

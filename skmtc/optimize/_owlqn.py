@@ -124,7 +124,7 @@ def solve_owlqn(
             message = "the callback asked to stop"
             break
 
-    converged = optimality <= tol
+    converged = bool(np.isfinite(value)) and optimality <= tol
     return SolverResult(
         coef=coef,
         objective=value,

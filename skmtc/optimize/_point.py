@@ -137,26 +137,36 @@ class SortedProblem:
         problem = self.objective
         weights = problem.padded(shared[None])[0]
         scores = np.asarray(problem.features @ weights, dtype=np.float64)
+        shift = 0.0
+        if self.given.loss == "ranking":  # which does not change with it
+            shift = float(scores[problem.membership.indices].mean())
+            scores -= shift
         with np.errstate(over="ignore", invalid="ignore"):
-            exp = np.exp(scores)
+            exp, pushed = np.exp(scores), np.exp(-problem.push * scores)
             held = self._ones.copy()
             held.data = exp[held.indices]
-            outside = np.maximum(exp.sum() - held.sum(axis=1), 1e-300)
+            total, inside = exp.sum(), held.sum(axis=1)
             inside_features = to_dense(held @ self.features)
             total_features = to_dense(exp @ self.features)
-            pushed = np.exp(-problem.push * scores)
             held.data = pushed[held.indices]
-            counts = problem.positives.counts
+            counts, others = problem.positives.counts, problem.negative_counts
             terms = RiskTerms(
-                negative=outside / problem.negative_counts,
-                negative_gradient=(total_features - inside_features)
-                / problem.negative_counts[:, None],
+                negative=(total - inside) / others,
+                negative_gradient=(total_features - inside_features) / others[:, None],
                 positive=held.sum(axis=1) / counts,
                 positive_gradient=-to_dense(held @ self.features) / counts[:, None],
+                shift=np.full(problem.n_playlists, shift),
             )
         row = shared.astype(self.dtype)
         totals = Totals(np.tile(row, (problem.n_playlists, 1)), np.tile(row, (problem.n_users, 1)))
-        return self._point(totals, row.astype(np.float64), terms)
+        point = self._point(totals, row.astype(np.float64), terms)
+        # Where little is left outside a playlist, the difference is rounding: sum it anew.
+        little = np.flatnonzero(~(inside <= 0.5 * total))
+        if len(little):
+            some = self.evaluate_rows(Totals(totals.playlist[little], totals.user), little)
+            for whole, part in zip(point[2:], some[2:], strict=True):
+                whole[little] = part
+        return point
 
     def evaluate_rows(
         self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
@@ -174,7 +184,7 @@ class SortedProblem:
     ) -> Point:
         losses, gradients = self.objective.playlist_losses(terms, rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_negative = np.log(terms.negative)
+            log_negative = np.log(terms.negative) + terms.shift
             mean = (terms.negative_gradient / terms.negative[:, None]).astype(self.dtype)
         return Point(totals, shared, log_negative, mean, losses, gradients.astype(self.dtype))
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._arrays import row_dots
 from skmtc.optimize._certificate import duality_gap
 from skmtc.optimize._curvature import Curvature, learn_curvature, tilted_moments
 from skmtc.optimize._inner import InnerProblem
@@ -198,7 +197,7 @@ class ProxNewton:
     def _forget_history(self) -> None:
         self.passes = 0.0
         self.predicted = self.decrease = np.inf
-        self.null_steps = 0
+        self.null_steps = self.short_steps = 0
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
 
     def change_penalties(self, point: Point, **penalties: float) -> None:
@@ -240,23 +239,31 @@ class ProxNewton:
             self.null_steps += 1
             self._distrust(np.ones(len(kept_back), dtype=bool))
             self._record(point)
+            if self.null_steps == 1:  # at the minimum, rounding may turn a step into a null step
+                self._count_short(kept_back)
             return point
         self.null_steps = 0
         self._learn(point, new)
         self._distrust(kept_back)
         self._record(new)
+        self._count_short(kept_back)
         return new
+
+    def _count_short(self, kept_back: NDArray[np.bool_]) -> None:
+        """Count iterations in a row after which nothing more is to be gained.
+
+        A prediction is modest where users were sent back, as their models are made to bend, and
+        the model of a ranking loss is less exact: then a second iteration must say the same.
+        """
+        worth = 0.3 * self.tol * self.history["objective"][-1] * self.problem.given.n_playlists
+        is_short = max(self.predicted, self.decrease) <= worth
+        sure = self.problem.given.loss == "classification" and not kept_back.any()
+        self.short_steps = (self.short_steps + (2 if sure else 1)) if is_short else 0
 
     @property
     def converged(self) -> bool:
-        """Whether neither the predicted nor the last decrease is worth another pass.
-
-        At the minimum, rounding may turn a step into a null step. A second one says nothing more:
-        its prediction is that of a model that was made to bend.
-        """
-        value = self.history["objective"][-1] * self.problem.given.n_playlists
-        worth = 0.3 * self.tol * value
-        return self.null_steps <= 1 and max(self.predicted, self.decrease) <= worth
+        """Whether neither the predicted nor the last decrease is worth another pass."""
+        return self.short_steps >= 2
 
     def newest(self) -> dict[str, Any]:
         """Give the newest entry of the history."""
@@ -382,10 +389,10 @@ class ProxNewton:
 
     def _learn(self, old: Point, new: Point, forget: float = 0.0) -> None:
         step = new.totals.playlist - old.totals.playlist
-        rise = new.log_negative - old.log_negative - row_dots(old.mean, step)
-        self.curvature = learn_curvature(
-            self.curvature, step, new.mean - old.mean, rise, self.covariance, forget=forget
-        )
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.curvature = learn_curvature(
+                self.curvature, step, new.mean - old.mean, self.covariance, forget=forget
+            )
 
     def _distrust(self, users: NDArray[np.bool_]) -> None:
         """Let the model of some users' playlists bend more, which shortens their steps."""

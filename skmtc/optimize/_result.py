@@ -28,7 +28,7 @@ class SolverResult:
         Number of iterations.
 
     converged : bool
-        Whether `optimality` is at most `tol`.
+        Whether the solver's rule to stop was met.
 
     message : str
         Why the solver stopped, in words.
@@ -65,8 +65,9 @@ def warn_not_converged(result: SolverResult, *, tol: float, max_iter: int, hint:
         "features converge fastest."
     )
     warnings.warn(
-        f"The solver did not converge: optimality {result.optimality:.2e} is above tol={tol:g} "
-        f"after {result.n_iter} iterations of max_iter={max_iter} ({result.message}). {advice}",
+        f"The solver did not converge to tol={tol:g}: it reached an optimality of "
+        f"{result.optimality:.2e} after {result.n_iter} iterations of max_iter={max_iter} "
+        f"({result.message}). {advice}",
         ConvergenceWarning,
         stacklevel=3,
     )

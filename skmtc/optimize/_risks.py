@@ -21,17 +21,21 @@ def empirical_risk(objective: "MultitaskObjective", coef: NDArray[np.float64], k
         counts = objective.tiled_pass.count_negatives_from(weights, lowest)
         return float(np.mean(counts / objective.negative_counts))
     with np.errstate(over="ignore"):
-        negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_counts
         if kind == "classification":
+            negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_counts
             exp = positives.reduce(np.add, np.exp(-push * scores))
             return float(np.mean(exp / (push * positives.counts) + negative))
+        # The other two do not change when scores move, and cannot overflow for nothing if the
+        # lowest score of each playlist moves to zero.
+        weights = np.array(weights, dtype=np.float64)
+        weights[:, -1] -= lowest
+        negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_counts
         if kind == "bottom-push exponential":
-            return float(np.mean(np.exp(-lowest) * negative))
+            return float(np.mean(negative))
         if kind == "p-norm push":
-            # Relative to the lowest score, a large push cannot overflow.
             above = scores - np.repeat(lowest, positives.counts)
             sums = positives.reduce(np.add, np.exp(-push * above))
-            return float(np.mean(np.exp(np.log(sums) / push - lowest) * negative))
+            return float(np.mean(sums ** (1 / push) * negative))
     raise ValueError(
         "`kind` must be 'classification', 'p-norm push', 'bottom-push' or 'bottom-push "
         f"exponential'; got {kind!r}. Name one of these risks."

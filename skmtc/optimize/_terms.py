@@ -24,12 +24,17 @@ class RiskTerms(NamedTuple):
 
     positive_gradient : ndarray of shape (n_playlists, n_features)
         Gradient of `positive / push`.
+
+    shift : ndarray of shape (n_playlists,)
+        What was subtracted from the scores before. A ranking loss does not change with it, so it
+        keeps both its factors from overflow; it is zero for the classification loss.
     """
 
     negative: Array
     negative_gradient: Array
     positive: Array
     positive_gradient: Array
+    shift: Array
 
 
 def playlist_losses(
@@ -45,7 +50,5 @@ def playlist_losses(
         # The sum of positives to the power 1 / push, as a factor of the negatives.
         factor = (counts * terms.positive) ** (1 / push)
         losses = factor * terms.negative
-        # Where the positives underflow, the loss is as good as zero, and so is its gradient.
-        share = np.divide(losses, terms.positive, where=terms.positive > 0, out=losses * 0.0)
-        pull = share[:, None] * terms.positive_gradient
+        pull = (losses / terms.positive)[:, None] * terms.positive_gradient
         return losses, factor[:, None] * terms.negative_gradient + pull

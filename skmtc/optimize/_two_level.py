@@ -71,7 +71,9 @@ def user_totals(
         majoriser = np.divide(playlist_l1, pull, out=pull) * metric if playlist_l1 > 0 else pull * 0
         slope = (2 * majoriser + inside * metric) / 3
         force = 2 * user_l2 * (totals - shared) - np.add.reduceat(clipped, starts, axis=0)
-        totals = totals - force / (2 * user_l2 + np.add.reduceat(slope, starts, axis=0))
+        stiffness = 2 * user_l2 + np.add.reduceat(slope, starts, axis=0)
+        # Without penalties nothing pulls, and nothing holds: totals stay where they are.
+        totals = totals - force / np.maximum(stiffness, 1e-30)
     return totals
 
 

@@ -5,7 +5,6 @@ import pandas as pd
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.utils.validation import check_is_fitted
 
 from skmtc._table import describing_columns
 
@@ -150,11 +149,3 @@ def _refuse_not_finite(matrix, transformer):
         f"{int(bad[:, column].argmax())}. Fill in the values, e.g. with SimpleImputer in "
         "`song_features` or `user_features`."
     )
-
-
-def is_fitted(transformer):
-    """Tell whether a transformer can be used; None never is."""
-    if transformer is None:
-        return False
-    check_is_fitted(transformer)
-    return True
