@@ -200,9 +200,49 @@ def test_bad_parameters_are_told(change, parts):
     assert all(part in str(raised.value) for part in parts)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("push", [0.5, 1.0, 8.0])
+@pytest.mark.parametrize("constant", [-1000.0, -100.0, -5.0, 5.0, 94.0, 1000.0])
+def test_a_ranking_loss_does_not_change_with_a_constant(dtype, push, constant):
+    objective = make_objective(
+        11, push=push, loss="ranking", shared_l1=0.0, features=lambda x: x.astype(dtype)
+    )
+    coef = make_coef(objective)
+    moved = coef.copy()
+    moved[0, -1] += constant
+    rtol = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(objective.value(moved), objective.value(coef), rtol=rtol)
+    np.testing.assert_allclose(
+        objective.value_and_gradient(moved)[1],
+        objective.value_and_gradient(coef)[1],
+        atol=rtol * np.abs(objective.value_and_gradient(coef)[1]).max(),
+    )
+    for kind in ("p-norm push", "bottom-push exponential"):
+        np.testing.assert_allclose(
+            objective.risk(moved, kind), objective.risk(coef, kind), rtol=rtol
+        )
+
+
+def test_the_callers_membership_is_left_alone():
+    membership = csr_array(([1, 1, 1], ([0, 0, 0], [2, 0, 0])), shape=(1, 3))
+    twice = csr_array((np.ones(3), np.array([2, 0, 0]), np.array([0, 3])), shape=(1, 3))
+    objective = MultitaskObjective([[1.0], [2.0], [3.0]], twice, [0])
+    assert twice.indices.tolist() == [2, 0, 0]
+    assert objective.positives.counts.tolist() == [2]
+    assert objective.value(objective.zeros()) == MultitaskObjective(
+        [[1.0], [2.0], [3.0]], membership, [0]
+    ).value(objective.zeros())
+
+
 def test_bad_playlists_and_risks_are_told():
     with pytest.raises(ValueError, match="1 empty and 1 full"):
         MultitaskObjective([[1.0], [2.0]], [[0, 0], [1, 1], [1, 0]], [0, 0, 0])
+    with pytest.raises(ValueError, match="one row per song; got 2 rows for 3 songs"):
+        MultitaskObjective([[1.0], [2.0]], [[1, 0, 0]], [0])
+    with pytest.raises(ValueError, match="must be finite; got 1 values"):
+        MultitaskObjective([[np.nan], [2.0]], [[1, 0]], [0])
+    with pytest.raises(ValueError, match="got 2 codes from 0 to 2"):
+        MultitaskObjective([[1.0], [2.0]], [[1, 0], [0, 1]], [0, 2])
     with pytest.raises(ValueError, match="one owner per playlist; got 1 for 2"):
         MultitaskObjective([[1.0], [2.0]], [[1, 0], [0, 1]], [0])
     objective = make_objective(0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
-from skmtc.optimize import _point
+from skmtc.optimize import MultitaskObjective, _point
 from skmtc.optimize._point import SortedProblem
 from skmtc.optimize._sweep import Totals
 
@@ -58,3 +58,15 @@ def test_blocks_hold_whole_users(monkeypatch):
         np.testing.assert_array_equal(block.local.counts, counts)
         np.testing.assert_array_equal(block.local.starts, np.cumsum(counts) - counts)
     assert problem.blocks[-1].playlists.stop == problem.given.n_playlists
+
+
+def test_a_common_point_is_exact_where_little_is_left_outside():
+    # The other songs hold a part in 10^17 of the mass, far less than rounding.
+    features = [[3.0], [2.0], [-2.0], [-3.0]]
+    objective = MultitaskObjective(features, [[1, 1, 0, 0]], [0], fit_intercept=False)
+    problem = SortedProblem(objective)
+    shared = np.array([8.0])
+    common = problem.evaluate_common(shared)
+    full = problem.evaluate(common.totals, shared)
+    for quick, slow in zip(common[2:], full[2:], strict=True):
+        np.testing.assert_allclose(quick, slow, rtol=1e-9)

@@ -50,9 +50,10 @@ def test_agrees_with_owlqn(push):
 
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5])
-def test_tol_is_the_relative_suboptimality(tol):
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+def test_tol_is_the_relative_suboptimality(tol, loss):
     for seed in range(4):
-        objective = make_objective(seed, user_l2=0.1, playlist_l1=0.05)
+        objective = make_objective(seed, user_l2=0.1, playlist_l1=0.05, loss=loss)
         best = solve_prox_newton(objective, tol=1e-9).objective
         result = solve_prox_newton(objective, tol=tol)
         assert result.converged
@@ -96,6 +97,22 @@ def test_few_passes_are_enough():
     assert first <= 1.05 * best
     assert result.objective <= 1.001 * best
     assert _is_sound(objective, result)
+
+
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_the_sample_serves_all_kinds_of_problems(loss, fit_intercept, convert):
+    features, membership, owners = _large()
+    features = np.where(np.abs(features) > 3, 10 * features, features)  # outliers
+    objective = MultitaskObjective(
+        convert(features), membership, owners, loss=loss, fit_intercept=fit_intercept, n_jobs=2
+    )
+    result = solve_prox_newton(objective)
+    assert result.converged
+    assert result.history["passes"][0] % 1 != 0  # it did start with a sample
+    assert _is_sound(objective, result)
+    assert result.objective <= 1.001 * solve_prox_newton(objective, tol=1e-6).objective
 
 
 def test_same_bits_for_any_number_of_threads(monkeypatch):
@@ -172,9 +189,13 @@ def test_nasty_features_and_weak_penalties_end_well(name, strength, loss):
     assert result.objective <= objective.value(objective.zeros()) * (1 + 1e-9)
 
 
-def test_no_penalty_at_all_ends_well():
-    objective = make_objective(7, user_l2=0.0, playlist_l1=0.0, shared_l1=0.0)
-    assert _is_sound(objective, solve_prox_newton(objective, max_iter=30))
+@pytest.mark.parametrize("shared_l1", [0.0, 0.01])
+def test_no_penalty_on_users_and_playlists_reaches_the_minimum(shared_l1):
+    shape = {"n_songs": 80, "n_features": 2}
+    objective = make_objective(7, shape=shape, user_l2=0.0, playlist_l1=0.0, shared_l1=shared_l1)
+    result = solve_prox_newton(objective, tol=1e-6)
+    assert _is_sound(objective, result)
+    assert result.objective == pytest.approx(minimise_split(objective)[0], rel=1e-4)
 
 
 @pytest.mark.parametrize(
