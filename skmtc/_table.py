@@ -54,8 +54,10 @@ class IdColumns:
         return (self.user, self.playlist, self.song)
 
 
-def find_id_columns(frame, *, user, playlist, song, required=("playlist", "song")):
-    """Find the id columns, which are given as column names or as positions.
+def find_id_columns(
+    frame, *, user, playlist, song, required=("playlist", "song"), by_position=True
+):
+    """Find the id columns, which are given as column names or, if `by_position`, as positions.
 
     Roles that are not in `required` may be missing from the frame, and are then None.
     """
@@ -68,7 +70,7 @@ def find_id_columns(frame, *, user, playlist, song, required=("playlist", "song"
                     f"Pass the column's name or position as `{role}`."
                 )
             continue
-        label = column_label(frame, name)
+        label = column_label(frame, name, by_position=by_position)
         if label is not None:
             found[role] = label
         elif role in required:
@@ -85,10 +87,12 @@ def find_id_columns(frame, *, user, playlist, song, required=("playlist", "song"
     return IdColumns(**found)
 
 
-def column_label(frame, name):
+def column_label(frame, name, *, by_position=True):
     """Find a column by name or position; None where there is no such column."""
     if name in frame.columns:
         return name
+    if not by_position:
+        return None
     is_position = isinstance(name, int | np.integer) and not isinstance(name, bool)
     if is_position and -frame.shape[1] <= name < frame.shape[1]:
         return frame.columns[name]

@@ -266,6 +266,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         frame = self._read(X, reset=True)
         table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
         self._warn_left_out(table.left_out)
+        self._id_labels = table.columns.labels
         return table, frame
 
     def _check_parameters(self):
@@ -308,8 +309,19 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         return self._lookups[role]
 
     def _find_columns(self, frame, required):
+        """Find the id columns of a table that may lack columns of the one seen in `fit`.
+
+        Positions count in the table of `fit`; a DataFrame is then searched by the names there.
+        """
+        if self._reads_arrays or isinstance(frame.columns, pd.RangeIndex):
+            names = (self.user, self.playlist, self.song)
+        else:
+            names = self._id_labels
         return find_id_columns(
-            frame, user=self.user, playlist=self.playlist, song=self.song, required=required
+            frame,
+            **dict(zip(ROLES, names, strict=True)),
+            required=required,
+            by_position=names is not self._id_labels,
         )
 
     def _read_queries(self, frame, required=()):
@@ -374,7 +386,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
 
     def _known_songs(self, ids):
         _check_distinct(pd.Series(ids))
-        codes = self._ids("song").codes(ids)
+        codes = self._ids("song").codes(ids) if len(ids) else np.empty(0, dtype=np.intp)
         if len(codes) == 0 or (codes < 0).any():
             unknown = ids[codes < 0][:5].tolist()
             raise ValueError(

@@ -4,7 +4,6 @@ import numpy as np
 from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
-from skmtc._table import column_label
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._features import (
     check_features,
@@ -71,7 +70,7 @@ class FeatureRanker(BaseRanker):
 
     def _features_of_new(self, songs):
         """Give the features of new songs, without the constant one."""
-        rows = self._transformer_input(songs.new_rows, column_label(songs.new_rows, self.song))
+        rows = self._transformer_input(songs.new_rows, self._find_columns(songs.new_rows, ()).song)
         return check_features(self.song_features_.transform(rows), self.song_features_, rows)
 
     def _sum_of_weights(self, queries):
@@ -112,8 +111,9 @@ class FeatureRanker(BaseRanker):
             described &= set(self._is_number)
         if not described:
             return None
-        owner = self.playlist if self.user is None else self.user
-        rows = self._with_missing(self._transformer_input(rows, column_label(rows, owner)))
+        columns = self._find_columns(rows, ())
+        owner = columns.playlist if self.user is None else columns.user
+        rows = self._with_missing(self._transformer_input(rows, owner))
         attributes = check_features(self.user_features_.transform(rows), self.user_features_, rows)
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 
 from skmtc._table import describing_columns
+from skmtc.rankers._columns import Columns
 
 
 def song_transformer(song_features, frame, columns):
@@ -28,7 +28,7 @@ def song_transformer(song_features, frame, columns):
             f"n_features={frame.shape[1]} columns {list(frame.columns)}. Add feature columns to "
             "the table, or pass as `song_features` a transformer that makes features."
         )
-    return _passthrough(chosen)
+    return Columns(list(chosen))
 
 
 def numeric_song_columns(frame, columns):
@@ -49,7 +49,7 @@ def user_transformer(user_features, frame, columns):
                 "user_features='passthrough' needs columns with one value per user; got none "
                 f"among {list(frame.columns)}. Add such columns, or pass user_features=None."
             )
-        return _passthrough(chosen)
+        return Columns(list(chosen))
     return _clone(user_features, "user_features")
 
 
@@ -108,12 +108,6 @@ def _check_numeric(frame, chosen):
             f"'passthrough' needs numeric columns; got {text} of other types. Encode them, e.g. "
             "with OneHotEncoder in a ColumnTransformer, or drop them."
         )
-
-
-def _passthrough(chosen):
-    return ColumnTransformer(
-        [("passthrough", "passthrough", list(chosen))], verbose_feature_names_out=False
-    )
 
 
 def _clone(transformer, name):
