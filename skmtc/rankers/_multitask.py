@@ -37,7 +37,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
 
     Parameters
     ----------
-    user_l2 : float, default=1.0
+    user_l2 : float, default=0.3
         Penalty on the squared l2 norm of each user's weights. With N playlists, the paper's
         lambda_1 is `user_l2 / N`: a playlist's own fit does not change when strangers join the
         data.
@@ -202,7 +202,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
     def __init__(
         self,
         *,
-        user_l2=1.0,
+        user_l2=0.3,
         playlist_l1=1.0,
         shared_l1=0.01,
         push=1.0,
