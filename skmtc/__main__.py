@@ -1,71 +1,71 @@
-"""Run `python -m skmtc`: the rankers in the three cold-start settings, on generated playlists."""
+"""Run `python -m skmtc`: all rankers in the three cold-start settings, on the embedded sample."""
 
-from time import perf_counter
+from importlib.util import find_spec
 
-import numpy as np
 import pandas as pd
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker
+from skmtc import (
+    CollocatedArtistRanker,
+    HistoryRanker,
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PairwiseRanker,
+    PopularityRanker,
+    RidgeRanker,
+    SameArtistRanker,
+    compare,
+)
 from skmtc.datasets import load_sample
+from skmtc.features import make_song_features, make_user_features
+from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 
-RANKERS = {
-    "popularity": PopularityRanker(),
-    "multitask": MultitaskPlaylistRanker(user_l2=0.3, playlist_l1=1.0, shared_l1=0.001, n_jobs=-1),
-}
-
-
-def cold_playlists(X):
-    """Hold out every fifth playlist; its user and its songs are known from other playlists."""
-    playlists = X["playlist"].drop_duplicates()
-    test = X["playlist"].isin(playlists.iloc[::5])
-    known = X["user"].isin(X["user"][~test]) & X["song"].isin(X["song"][~test])
-    return X[~test], X[test & known]
+SPLITTERS = [
+    ColdPlaylistSplit(random_state=0),
+    ColdUserSplit(random_state=0),
+    ColdSongSplit(song_size=0.1, random_state=0),
+]
+METRICS = ["auc", "hit_rate@10", "hit_rate@100"]
 
 
-def cold_users(X):
-    """Hold out every fifth user with all playlists; their songs are known from others."""
-    users = X["user"].drop_duplicates()
-    test = X["user"].isin(users.iloc[::5])
-    return X[~test], X[test & X["song"].isin(X["song"][~test])]
-
-
-def cold_songs(X):
-    """Hold out the latest released songs; the playlists are known by their other songs."""
-    test = X["year"] >= X.drop_duplicates("song")["year"].quantile(0.9)
-    return X[~test], X[test & X["playlist"].isin(X["playlist"][~test])]
-
-
-SETTINGS = {
-    "cold playlists": cold_playlists,
-    "cold users": cold_users,
-    "cold songs": cold_songs,
-}
+def make_rankers(X, setting):
+    """Make all rankers; new songs have no popularity to be a feature."""
+    features = {
+        "song_features": make_song_features(X, popularity=setting != "cold songs", random_state=0),
+        "user_features": make_user_features(X),
+    }
+    rankers = {
+        "popularity": PopularityRanker(),
+        "same artists": SameArtistRanker(),
+        "collocated artists": CollocatedArtistRanker(),
+        "own songs": HistoryRanker(),
+        "matrix factorization": MatrixFactorizationRanker(random_state=0, **features),
+        "ridge": RidgeRanker(**features),
+        "pairwise": PairwiseRanker(random_state=0, **features),
+        "multitask": MultitaskPlaylistRanker(n_jobs=-1, random_state=0, **features),
+    }
+    if find_spec("implicit") is None:
+        print("matrix factorization is left out: it needs the package `implicit` (extra `mf`)")
+        del rankers["matrix factorization"]
+    return rankers
 
 
 def main():
-    """Compare the rankers and print the mean AUC and the time to fit."""
+    """Compare the rankers, and recommend songs to three users."""
     X = load_sample().X
     print(
         f"{len(X):,} rows: {X['playlist'].nunique()} playlists of {X['user'].nunique()} users over "
-        f"{X['song'].nunique()} songs\n"
+        f"{X['song'].nunique()} songs"
     )
-    rows = []
-    for setting, split in SETTINGS.items():
-        train, test = (part.drop(columns="year") for part in split(X))
-        for name, ranker in RANKERS.items():
-            start = perf_counter()
-            ranker.fit(train)
-            seconds = perf_counter() - start
-            rows.append((setting, name, ranker.score(test), seconds))
-    table = pd.DataFrame(rows, columns=["setting", "ranker", "AUC", "fit [s]"])
-    print(table.round({"AUC": 3, "fit [s]": 2}).to_string(index=False))
+    for splitter in SPLITTERS:
+        rankers = make_rankers(X, splitter.setting)
+        table = compare(rankers, X, splitter, METRICS, verbose=1)
+        print(f"\n{splitter.setting}\n{table[splitter.setting].round(3).to_string()}\n")
 
     users = pd.DataFrame({"user": X["user"].unique()[:3]})
-    songs, _ = (
-        RANKERS["multitask"].fit(X.drop(columns="year")).recommend(users, n_recommendations=5)
-    )
-    print("\nA new playlist for three of the users:")
-    for user, best in zip(users["user"], np.asarray(songs), strict=True):
+    ranker = rankers["multitask"].fit(X)
+    songs, _ = ranker.recommend(users, n_recommendations=5)
+    print("A new playlist for three of the users:")
+    for user, best in zip(users["user"], songs, strict=True):
         print(f"  {user}: {', '.join(best)}")
 
 
