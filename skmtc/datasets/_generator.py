@@ -49,6 +49,7 @@ def make_playlists(
     n_genres=None,
     mean_length=None,
     missing_rate=None,
+    fame=1.0,
     preset="small",
     return_truth=False,
     random_state=None,
@@ -99,6 +100,10 @@ def make_playlists(
         "small": 50, 200, 400 and 60. "30music" and "aotm2011" come near the two sets of the paper
         in the size of every part, and take seconds and minutes.
 
+    fame : float, default=1.0
+        How much the shared weights favour songs by their fame, part of which is the artist's.
+        With 2, popularity alone goes nearly as far as in the data of the paper.
+
     return_truth : bool, default=False
         Whether to return the true weights too.
 
@@ -134,6 +139,8 @@ def make_playlists(
         mean_length=mean_length,
         missing_rate=missing_rate,
     )
+    if not isinstance(fame, Real) or not np.isfinite(fame):
+        raise ValueError(f"`fame` must be a finite number; got {fame!r}. Pass e.g. 1.0.")
     rng = check_random_state(random_state)
     catalogue = make_catalogue(
         rng,
@@ -146,7 +153,7 @@ def make_playlists(
         rng, catalogue.centres, n_users=world.n_users, n_countries=world.n_countries
     )
     shared = np.zeros(world.n_features)
-    shared[0] = 1.0
+    shared[0] = fame
     owner = draw_owners(rng, world.n_users, world.n_playlists)
     longest = max(2, world.n_songs // 2)
     lengths = draw_lengths(

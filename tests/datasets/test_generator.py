@@ -204,3 +204,15 @@ def test_bad_parameters_are_named(parameter, value):
 def test_smallest_sizes(sizes):
     X = make_playlists(*sizes, n_features=1, random_state=0)
     assert X["playlist"].nunique() == sizes[1]
+
+
+def test_fame_makes_popularity_count():
+    shares = []
+    for fame in (0.0, 1.0, 2.0):
+        X, truth = make_playlists(fame=fame, return_truth=True, random_state=0)
+        assert truth.shared[0] == fame
+        counts = X["song"].value_counts()
+        shares.append(counts.iloc[:40].sum() / len(X))
+    assert shares[0] < shares[1] < shares[2]
+    with pytest.raises(ValueError, match="`fame` must be a finite number; got nan"):
+        make_playlists(fame=float("nan"))

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+from skmtc.datasets import make_playlists
 from skmtc.features import ArtistEmbedding
 
 N_COMMUNITIES = 4
@@ -64,3 +65,26 @@ def test_songs_of_an_artist_share_its_vector(communities):
     by_artist = pd.DataFrame(vectors).groupby(songs["artist"].to_numpy())
     assert by_artist.nunique().to_numpy().max() == 1
     assert len(np.unique(vectors, axis=0)) == N_COMMUNITIES * ARTISTS_PER_COMMUNITY
+
+
+def test_artists_of_a_generated_community_are_close():
+    X, truth = make_playlists(200, 2000, 600, 60, n_genres=3, return_truth=True, random_state=0)
+    songs = X.drop_duplicates("song").sort_values("song")
+    positions = X.assign(position=X.groupby("playlist").cumcount() + 1)
+    membership = csr_array(
+        (
+            positions["position"],
+            (
+                np.searchsorted(songs["song"], positions["song"]),
+                pd.factorize(positions["playlist"])[0],
+            ),
+        )
+    )
+    embedding = ArtistEmbedding(random_state=0).fit(songs[["artist"]], membership)
+    artists = truth.artists.loc[songs["artist"].unique()]
+    vectors = embedding.transform(pd.DataFrame({"artist": artists.index}))
+    cosine = vectors @ vectors.T
+    community = artists["community"].to_numpy()
+    same = community[:, None] == community
+    off_diagonal = ~np.eye(len(same), dtype=bool)
+    assert cosine[same & off_diagonal].mean() > cosine[~same].mean() + 0.1
