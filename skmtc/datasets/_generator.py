@@ -49,8 +49,8 @@ def make_playlists(
     n_genres=None,
     mean_length=None,
     missing_rate=None,
-    fame=1.0,
     preset="small",
+    fame=1.0,
     return_truth=False,
     random_state=None,
 ):
