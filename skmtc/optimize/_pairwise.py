@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from scipy.special import expit
+
+from skmtc.optimize._arrays import to_dense
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -102,7 +104,7 @@ def descend_pairs(
     losses = np.zeros(n_epochs)
     for epoch in range(n_epochs):
         for playlists, inside, outside in sampler.batches(batch_size):
-            difference = _dense(features[inside]) - _dense(features[outside])
+            difference = to_dense(features[inside]) - to_dense(features[outside])
             weights = sum(block.of(playlists) for block in blocks)
             margins = np.einsum("nd,nd->n", weights, difference)
             losses[epoch] += np.logaddexp(0.0, -margins).sum() / membership.nnz
@@ -193,7 +195,3 @@ class _WeightBlock:
         self.squares[groups] = squares
         sums *= learning_rate / np.sqrt(np.maximum(squares, np.finfo(float).tiny))
         self.coef[groups] = coef - sums
-
-
-def _dense(rows: Any) -> FloatArray:
-    return np.asarray(rows.toarray() if issparse(rows) else rows)
