@@ -79,7 +79,7 @@ def novelty_per_playlist(
 ) -> NDArray[np.float64]:
     """Give the novelty of each playlist's recommendation; NaN without candidates."""
     k = check_k(k)
-    surprise = _surprise(popularity, ranking.y_score.shape[1])
+    surprise = surprise_of(popularity, ranking.y_score.shape[1])
     novelty = np.full(ranking.n_playlists, np.nan)
     for playlists, scores, columns in ranking.groups():
         best, shares = top_shares(scores, k)
@@ -88,7 +88,8 @@ def novelty_per_playlist(
     return novelty
 
 
-def _surprise(popularity: NDArray[np.float64], n_songs: int) -> NDArray[np.float64]:
+def surprise_of(popularity: NDArray[np.float64], n_songs: int) -> NDArray[np.float64]:
+    """Give -log2 of popularity, of the least popular song where it is 0."""
     if popularity.shape != (n_songs,):
         raise ValueError(
             f"`popularity` must have one entry per song, {n_songs}; got shape {popularity.shape}. "

@@ -1,0 +1,226 @@
+"""Curves of a metric against the length of recommendations."""
+
+import numpy as np
+import pandas as pd
+
+from skmtc.inspection._parts import last_step
+from skmtc.inspection._style import axes_and_figure, check_names, curve_style, finish_curves
+from skmtc.metrics._average import average_playlists, check_k
+from skmtc.metrics._scorer import find_ranker
+
+LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+class CurveDisplay:
+    """Base of displays of a metric against K.
+
+    Subclasses say in `metric` how the metric is called in tables, in `ylabel` what it is, and
+    give in `_per_playlist` its values for one block of playlists.
+    """
+
+    def __init__(self, k, values, *, names=None):
+        self.k = np.asarray(k)
+        self.values = np.atleast_2d(np.asarray(values, dtype=float))
+        self.names = [None] * len(self.values) if names is None else list(names)
+        _check_shapes(self.k, self.values, self.names)
+
+    def plot(self, ax=None, *, name=None, **kwargs):
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        name : str, list of str or None, default=None
+            Names of the curves in the legend. None: those of the display.
+
+        **kwargs : dict
+            Passed on to matplotlib's `plot`, for every curve.
+
+        Returns
+        -------
+        display : object
+            This display, with `ax_`, `figure_` and `lines_`.
+        """
+        self.ax_, self.figure_ = axes_and_figure(ax)
+        self.lines_ = []
+        for values, label in zip(self.values, check_names(name, self.names), strict=True):
+            style = curve_style(self.ax_, kwargs)
+            self.lines_ += self.ax_.plot(self.k, values, label=label, **style)
+        self.ax_.set_xscale("log")
+        ticks = _ticks(self.k)
+        self.ax_.set_xticks(ticks, [f"{k:,}" for k in ticks])
+        self.ax_.set_xticks([], minor=True)
+        finish_curves(self.ax_, self.lines_, xlabel="songs recommended (K)", ylabel=self.ylabel)
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, ranker, X, *, k=None, candidates="auto", name=None, ax=None, **kwargs
+    ):
+        """Judge a fitted ranker on a test table, and draw its curve.
+
+        Parameters
+        ----------
+        ranker : estimator
+            Fitted ranker, or Pipeline or search that ends in one.
+
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: the songs that ought to rank high for each playlist.
+
+        k : sequence of int or None, default=None
+            Numbers of songs to recommend. None: 1, 2, 5, 10, … up to 1000 or the number of
+            candidates. Songs are ranked once, whatever the number of lengths.
+
+        candidates : {"auto", "all"}, default="auto"
+            Which songs to rank; as for :func:`skmtc.evaluate`.
+
+        name : str or None, default=None
+            Name of the curve. None: that of the ranker's class.
+
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        **kwargs : dict
+            Passed on to matplotlib's `plot`.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+        """
+        name = type(last_step(ranker)).__name__ if name is None else name
+        return cls.from_estimators({name: ranker}, X, k=k, candidates=candidates, ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimators(cls, rankers, X, *, k=None, candidates="auto", ax=None, **kwargs):
+        """Judge fitted rankers on a test table, and draw a curve of each.
+
+        Parameters
+        ----------
+        rankers : dict of str to estimator
+            Fitted rankers, or Pipelines or searches that end in one, by name.
+
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: the songs that ought to rank high for each playlist.
+
+        k : sequence of int or None, default=None
+            Numbers of songs to recommend, as for `from_estimator`.
+
+        candidates : {"auto", "all"}, default="auto"
+            Which songs to rank; as for :func:`skmtc.evaluate`.
+
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        **kwargs : dict
+            Passed on to matplotlib's `plot`, for every curve.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+        """
+        if not isinstance(rankers, dict) or not rankers:
+            raise TypeError(
+                f"`rankers` must be a dict of fitted estimators by name; got {rankers!r}. Pass "
+                "e.g. {'popularity': ranker}, or use `from_estimator` for one."
+            )
+        values = []
+        for ranker in rankers.values():
+            found, table = find_ranker(ranker, X)
+            trial = found.trial(table, candidates=candidates)
+            # Lengths up to the number of candidates of the first ranker; others mostly have the
+            # same, and where there are fewer songs all are recommended.
+            k = _lengths(k, len(trial.songs))
+            values.append(cls._means(trial, k))
+        return cls(k, values, names=list(rankers)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_evaluations(cls, table, *, ax=None, **kwargs):
+        """Draw curves of the means in a table.
+
+        Parameters
+        ----------
+        table : DataFrame
+            One row per ranker, with its name as index, and one column per length, called
+            e.g. "hit_rate@10" or "novelty@10": the result of :func:`skmtc.compare` for one
+            splitter. Other columns are not drawn.
+
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+
+        **kwargs : dict
+            Passed on to matplotlib's `plot`, for every curve.
+
+        Returns
+        -------
+        display : object
+            The display, drawn.
+        """
+        if isinstance(table.columns, pd.MultiIndex):
+            table = _only_splitter(table)
+        lengths = {}
+        for label in table.columns:
+            metric, _, k = str(label).partition("@")
+            if metric == cls.metric and k.isdecimal():
+                lengths[int(k)] = label
+        if not lengths:
+            raise ValueError(
+                f"The table must have columns such as '{cls.metric}@10'; got "
+                f"{[str(c) for c in table.columns]}. Name these metrics in `compare`."
+            )
+        k = sorted(lengths)
+        values = table[[lengths[length] for length in k]].to_numpy()
+        return cls(k, values, names=[str(name) for name in table.index]).plot(ax, **kwargs)
+
+    @classmethod
+    def _means(cls, trial, k):
+        """Rank the songs of every playlist once; give the mean at each length."""
+        values = np.full((len(trial.playlists), len(k)), np.nan)
+        for positions, ranking in trial.rankings():
+            values[positions] = cls._per_playlist(ranking, k, trial)
+        users = cls._users(trial)
+        return [
+            average_playlists(values[:, j], "macro", name=f"{cls.metric}@{length}", users=users)
+            for j, length in enumerate(k)
+        ]
+
+    @staticmethod
+    def _users(trial):
+        """Give the owners of playlists if the mean is over users."""
+        return None
+
+
+def _lengths(k, n_songs):
+    if k is None:
+        return [length for length in LENGTHS if length <= n_songs]
+    lengths = sorted({check_k(length) for length in np.ravel(k).tolist()})
+    if not lengths:
+        raise ValueError("`k` must have at least one number of songs; got none. Pass e.g. [10].")
+    return lengths
+
+
+def _ticks(k):
+    """Choose the lengths to label, which do not overlap on a logarithmic axis."""
+    return [length for length in LENGTHS if k.min() <= length <= k.max()] or k.tolist()
+
+
+def _only_splitter(table):
+    names = list(table.columns.get_level_values(0).unique())
+    if len(names) > 1:
+        raise ValueError(
+            f"The table must be about one splitter; got {names}. Choose one, e.g. "
+            f"table[{names[0]!r}]."
+        )
+    return table[names[0]]
+
+
+def _check_shapes(k, values, names):
+    if values.shape != (len(names), len(k)):
+        raise ValueError(
+            "There must be one name per curve and one value per curve and length; got "
+            f"{len(names)} names, {len(k)} lengths and values of shape {values.shape}. Make them "
+            "of one size."
+        )
