@@ -27,6 +27,7 @@ ALLOWED = {
     "features": {"_checks", "_table"},
     "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
     "model_selection": {"_table"},
+    "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "metrics"},
     "_compare": {"_evaluate", "metrics"},
 }

@@ -94,8 +94,7 @@ class ColdStartDisplay:
         self.axes_ = _panels(ax, len(self.grids))
         self.figure_ = self.axes_[0].figure
         self.images_ = [
-            _draw(panel, grid, kwargs)
-            for panel, grid in zip(self.axes_, self.grids, strict=True)
+            _draw(panel, grid, kwargs) for panel, grid in zip(self.axes_, self.grids, strict=True)
         ]
         self._draw_legend(self.axes_[-1] if ax is not None else None)
         return self

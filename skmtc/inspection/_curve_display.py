@@ -15,7 +15,7 @@ class CurveDisplay:
     """Base of displays of a metric against K.
 
     Subclasses say in `metric` how the metric is called in tables, in `ylabel` what it is, and
-    give in `_per_playlist` its values for one block of playlists.
+    give in `_means` its means for the playlists of a trial.
     """
 
     def __init__(self, k, values, *, names=None):
@@ -56,9 +56,7 @@ class CurveDisplay:
         return self
 
     @classmethod
-    def from_estimator(
-        cls, ranker, X, *, k=None, candidates="auto", name=None, ax=None, **kwargs
-    ):
+    def from_estimator(cls, ranker, X, *, k=None, candidates="auto", name=None, ax=None, **kwargs):
         """Judge a fitted ranker on a test table, and draw its curve.
 
         Parameters
@@ -175,22 +173,20 @@ class CurveDisplay:
         values = table[[lengths[length] for length in k]].to_numpy()
         return cls(k, values, names=[str(name) for name in table.index]).plot(ax, **kwargs)
 
-    @classmethod
-    def _means(cls, trial, k):
-        """Rank the songs of every playlist once; give the mean at each length."""
-        values = np.full((len(trial.playlists), len(k)), np.nan)
-        for positions, ranking in trial.rankings():
-            values[positions] = cls._per_playlist(ranking, k, trial)
-        users = cls._users(trial)
-        return [
-            average_playlists(values[:, j], "macro", name=f"{cls.metric}@{length}", users=users)
-            for j, length in enumerate(k)
-        ]
 
-    @staticmethod
-    def _users(trial):
-        """Give the owners of playlists if the mean is over users."""
-        return None
+def mean_curve(trial, k, curves, *, name, users=None):
+    """Rank the songs of every playlist once; give the mean of a metric at each length.
+
+    `curves` gives the values of a block of playlists at all lengths. The mean is over users, if
+    these are given.
+    """
+    values = np.full((len(trial.playlists), len(k)), np.nan)
+    for positions, ranking in trial.rankings():
+        values[positions] = curves(ranking, k)
+    return [
+        average_playlists(values[:, j], "macro", name=f"{name}@{length}", users=users)
+        for j, length in enumerate(k)
+    ]
 
 
 def _lengths(k, n_songs):

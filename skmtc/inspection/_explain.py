@@ -58,9 +58,9 @@ def explain(ranker, X, *, top=None):
 
     Examples
     --------
-    Ridge weights of the gym playlist are 0.25 of tempo and 0.5 of the constant feature, those of the
-    other -0.25 and 0.5. Their mean is 0 and 0.5, so that a fast song has 0.5 for everybody, and for
-    ana 0.25 * 2 more. Her new playlist adds nothing:
+    Ridge weights of the gym playlist are 0.25 of tempo and 0.5 of the constant feature, those of
+    the other -0.25 and 0.5. Their mean is 0 and 0.5, so that a fast song has 0.5 for everybody, and
+    for ana 0.25 * 2 more. Her new playlist adds nothing:
 
     >>> import pandas as pd
     >>> from skmtc import RidgeRanker

@@ -1,6 +1,6 @@
 """Hit rate against the length of recommendations."""
 
-from skmtc.inspection._curve_display import CurveDisplay
+from skmtc.inspection._curve_display import CurveDisplay, mean_curve
 from skmtc.metrics._curves import hit_rate_curves
 
 
@@ -62,6 +62,6 @@ class HitRateDisplay(CurveDisplay):
     metric = "hit_rate"
     ylabel = "hit rate (recall@K)"
 
-    @staticmethod
-    def _per_playlist(ranking, k, trial):
-        return hit_rate_curves(ranking, k)
+    @classmethod
+    def _means(cls, trial, k):
+        return mean_curve(trial, k, hit_rate_curves, name=cls.metric)

@@ -1,6 +1,8 @@
 """Novelty against the length of recommendations."""
 
-from skmtc.inspection._curve_display import CurveDisplay
+from functools import partial
+
+from skmtc.inspection._curve_display import CurveDisplay, mean_curve
 from skmtc.metrics._curves import novelty_curves
 
 
@@ -61,10 +63,7 @@ class NoveltyDisplay(CurveDisplay):
     metric = "novelty"
     ylabel = "novelty (bits)"
 
-    @staticmethod
-    def _per_playlist(ranking, k, trial):
-        return novelty_curves(ranking, k, popularity=trial.popularity)
-
-    @staticmethod
-    def _users(trial):
-        return trial.users
+    @classmethod
+    def _means(cls, trial, k):
+        curves = partial(novelty_curves, popularity=trial.popularity)
+        return mean_curve(trial, k, curves, name=cls.metric, users=trial.users)

@@ -45,10 +45,7 @@ def score_parts(ranker, frame):
     here, and all explanations and pictures show it.
     """
     rows = _Rows.read(ranker, frame)
-    return [
-        Part(name, ranker.feature_names_out_, _products(rows, name))
-        for name in WEIGHTS
-    ]
+    return [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
 
 
 def weights_of(ranker, queries):

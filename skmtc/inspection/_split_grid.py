@@ -129,7 +129,7 @@ def _choose_playlists(codes, test, is_new, most):
 
 
 def _place_within(owner, is_new):
-    """Number the playlists of each user, new and known ones mixed in proportion."""
+    """Give playlists numbers within their users, new and known ones mixed in proportion."""
     share = np.empty(len(owner))
     for kind in (True, False):
         members = pd.Series(owner[is_new == kind])
