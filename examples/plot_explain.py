@@ -75,8 +75,11 @@ print(top_features(ranker, user=user, by="user", n=6).round(3))
 # %%
 # What we learnt
 # --------------
-# The score of a new song for this user is mostly made of the user's own weights: the shared ones
-# carry little more than the constant feature. A new playlist adds nothing of its own. Since the
-# contributions add up to the score, nothing is left to guess.
+# The first two songs are this user's: by the shared weights alone the third would be far ahead of
+# them, and the user's own weights of two or three features turn the order around. The third song
+# is one for everybody. A new playlist adds nothing of its own. As contributions add up to the
+# score, nothing is left to guess.
+
 share = parts["user"].abs() / parts.abs().sum(axis=1)
-print(f"the user's part: {share.min():.0%} to {share.max():.0%} of the absolute contributions")
+for song, part in zip(best[0], share, strict=True):
+    print(f"{song}: the user's part is {part:.0%} of the absolute contributions")

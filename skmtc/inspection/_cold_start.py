@@ -12,7 +12,7 @@ STATE_COLOURS = {
     ABSENT_COLD: "#FBE3D0",
     TRAIN: COLOURS["sky"],
     TEST: "#A63603",
-    LEFT_OUT: "#999999",
+    LEFT_OUT: "#777777",
 }
 STATE_NAMES = {
     TRAIN: "in training",

@@ -26,14 +26,14 @@ def test_three_panels_have_the_colours_of_their_splits():
         for state, colour in STATE_COLOURS.items():
             of_state = drawn[grid.states == state]
             assert np.allclose(of_state, to_rgba(colour), atol=1e-6)
-        assert panel.images == [image]
+        assert list(panel.images) == [image]
     titles = [panel.get_title() for panel in display.axes_]
     assert titles == ["cold playlists", "cold users", "cold songs"]
 
 
 def test_colours_of_states_are_distinct_also_in_grey():
     grey = [np.dot(to_rgba(c)[:3], [0.299, 0.587, 0.114]) for c in STATE_COLOURS.values()]
-    assert np.diff(np.sort(grey)).min() > 0.02
+    assert np.diff(np.sort(grey)).min() > 0.08
 
 
 def test_lines_separate_users():
