@@ -5,6 +5,7 @@ playlist is read from the ranker itself, by asking for the same query with less 
 it; so the parts add up to the score of any ranker whose vectors are weights of named features.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Part:
 
     name: str
     features: np.ndarray
-    of_rows: object
+    of_rows: Callable
 
 
 def score_parts(ranker, frame):
