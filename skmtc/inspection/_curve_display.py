@@ -52,6 +52,7 @@ class CurveDisplay:
         ticks = _ticks(self.k)
         self.ax_.set_xticks(ticks, [f"{k:,}" for k in ticks])
         self.ax_.set_xticks([], minor=True)
+        self.ax_.set_ylim(bottom=0.0, auto=True)  # room is still made for further curves
         finish_curves(self.ax_, self.lines_, xlabel="songs recommended (K)", ylabel=self.ylabel)
         return self
 

@@ -105,6 +105,14 @@ def test_displays_share_axes_without_sharing_looks():
     assert [t.get_text() for t in first.ax_.get_legend().get_texts()] == ["one", "two"]
 
 
+def test_axes_start_at_zero_and_make_room_for_further_curves():
+    first = HitRateDisplay([1, 2], [[0.1, 0.2]], names=["low"]).plot()
+    second = HitRateDisplay([1, 2], [[0.7, 0.9]], names=["high"]).plot(first.ax_)
+    bottom, top = second.ax_.get_ylim()
+    assert bottom == 0
+    assert 0.9 < top < 1.1
+
+
 def test_plot_again_elsewhere_with_other_names_and_looks():
     display = HitRateDisplay([1, 2], [[0.1, 0.2]], names=["a"])
     _, ax = plt.subplots()
