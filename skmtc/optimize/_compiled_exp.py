@@ -14,9 +14,7 @@ OCTAVE_TAIL = np.float32(np.log(2.0) - np.float64(OCTAVE_HEAD))
 # Adding this rounds a number to the nearest whole one: no digits are left behind the point.
 ROUNDER = np.float32(1.5 * 2**23)
 # The Taylor series: half an octave around 0 the next term is below a tenth of the last digit.
-A0, A1, A2, A3, A4, A5, A6, A7 = (
-    np.float32(1.0 / f) for f in (1, 1, 2, 6, 24, 120, 720, 5040)
-)
+A0, A1, A2, A3, A4, A5, A6, A7 = (np.float32(1.0 / f) for f in (1, 1, 2, 6, 24, 120, 720, 5040))
 SHIFT, BIAS = np.int32(23), np.int32(127)
 
 

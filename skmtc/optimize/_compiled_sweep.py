@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
 }
 # Only `sweep` is called from Python; the others need no doors of their own.
-compile_part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
+compile_part: Any = njit(**OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
 
 
 @compile_part
@@ -77,7 +77,9 @@ def _bend(expansion: Any, i: int, direction: Any, out: Any) -> None:
 
 
 @compile_part
-def _soft_minimum(songs: Any, features: Any, weights: Any, push: Any, shares: Any, mean: Any) -> Any:
+def _soft_minimum(
+    songs: Any, features: Any, weights: Any, push: Any, shares: Any, mean: Any
+) -> Any:
     """Weigh the songs of a playlist by exp(-push * score); give the logarithm of the sum."""
     highest = -np.inf
     for k in range(songs.size):
@@ -261,7 +263,7 @@ def _move_playlists(
 
 
 @compile_part
-def _penalty(playlists: Any, user: Any, penalties: Any) -> float:
+def _penalty(playlists: Any, user: Any, penalties: Any) -> Any:
     shared, user_l2, playlist_l1 = penalties
     distance, square = 0.0, 0.0
     for i in range(len(playlists)):
@@ -286,7 +288,7 @@ def _sweep_user(
     vectors: Any,
     shares: Any,
     losses: Any,
-) -> float:
+) -> Any:
     """Minimise the surrogate of one user, in place; give how much lower it is."""
     n, n_features = start.shape
     point, playlists, new, metric = room[0, :n], room[1, :n], room[2, :n], room[3, :n]
@@ -307,9 +309,7 @@ def _sweep_user(
             if step == 0:
                 before += value
             if step % METRIC_LIFE == 0:
-                _diagonal(
-                    problem, expansion, first + i, outer, inner, shares, vectors, metric[i]
-                )
+                _diagonal(problem, expansion, first + i, outer, inner, shares, vectors, metric[i])
                 if step == 0:
                     curvature[i] = caution[i] * _top_curvature(
                         problem, expansion, first + i, outer, inner, shares, vectors, metric[i]
@@ -370,7 +370,7 @@ def _keep_descent(
     gradient: Any,
     vectors: Any,
     shares: Any,
-) -> float:
+) -> Any:
     """Move a user whose value rose back towards the start, and be more cautious there."""
     n = len(start)
     kind = start.dtype.type
