@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._sweep import Penalties, Users
+from skmtc.optimize._penalty import pseudo_gradient
+from skmtc.optimize._sweep import Penalties, Totals, Users
 
 Array = NDArray[np.floating[Any]]
 
@@ -86,3 +87,49 @@ def duality_gap(
     excess = radius * max(0.0, total - penalties.shared_l1)
     # Losses are positive, so zero bounds the objective, too.
     return Gap(value - max(dual(fits), 0.0), value - max(dual(1.0) - excess, 0.0))
+
+
+def kkt_residual(
+    gradients: Array,
+    totals: Totals,
+    shared: NDArray[np.float64],
+    users: Users,
+    penalties: Penalties,
+) -> float:
+    """Give what :meth:`MultitaskObjective.kkt_residual` gives, from the gradients of playlists.
+
+    Parameters
+    ----------
+    gradients : ndarray of shape (n_playlists, n_features)
+        Gradients of the losses of playlists.
+
+    totals : Totals
+        Weights of playlists and users.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    users : Users
+        Which playlists belong to each user.
+
+    penalties : Penalties
+        Penalties for a sum over playlists.
+
+    Returns
+    -------
+    residual : float
+        The distance to optimality.
+    """
+    own = (totals.playlist - users.spread(totals.user)).astype(np.float64)
+    slopes = gradients.astype(np.float64)
+    playlist = np.abs(pseudo_gradient(own, slopes, penalties.playlist_l1)).max()
+    by_user = users.sum(slopes)
+    user = by_user + 2 * penalties.user_l2 * (totals.user - shared)
+    total = pseudo_gradient(shared, by_user.sum(axis=0), penalties.shared_l1)
+    return float(
+        max(
+            playlist,
+            np.max(np.abs(user) / users.counts[:, None]),
+            np.abs(total).max() / len(gradients),
+        )
+    )

@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from skmtc.optimize._compiled import compiled_sweep
 from skmtc.optimize._point import Block, SortedProblem
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
@@ -124,21 +126,57 @@ class InnerProblem:
 
         def sweep(block: Block) -> float:
             start = Totals(totals.playlist[block.playlists], totals.user[block.users])
-            end, gain, cautious = sweep_users(
-                self._block_surrogate(block),
-                start,
-                row,
-                block.local,
-                self.problem.penalties,
-                caution[block.playlists],
-                n_steps=SWEEP_STEPS,
-            )
+            end, gain, cautious = self._sweep_block(block, start, row, caution[block.playlists])
             new.playlist[block.playlists], new.user[block.users] = end
             new_caution[block.playlists] = cautious
             return gain
 
         gain = sum(self.threads.map(sweep, self.problem.blocks))
         return new, gain, new_caution
+
+    def _sweep_block(
+        self, block: Block, start: Totals, shared: Array, caution: Array
+    ) -> tuple[Totals, float, Array]:
+        compiled = None if issparse(self.problem.features) else compiled_sweep()
+        if compiled is not None:
+            return self._sweep_compiled(compiled, block, start, shared, caution)
+        return sweep_users(
+            self._block_surrogate(block),
+            start,
+            shared,
+            block.local,
+            self.problem.penalties,
+            caution,
+            n_steps=SWEEP_STEPS,
+        )
+
+    def _sweep_compiled(
+        self, compiled: Any, block: Block, start: Totals, shared: Array, caution: Array
+    ) -> tuple[Totals, float, Array]:
+        """Do what `sweep_users` does, by the compiled loop, which works in place."""
+        objective, penalties, kind = self.problem.objective, self.problem.penalties, shared.dtype
+        playlists = block.playlists
+        expansion = self.expansion.take(playlists)
+        nothing = np.empty((0, len(shared)), dtype=kind)
+        pairs = [nothing if pair is None else pair for pair in (expansion.removed, expansion.added)]
+        end = Totals(start.playlist.copy(), start.user.copy())
+        caution = caution.copy()
+        gains = compiled(
+            (
+                objective.features,
+                objective.membership.indptr[playlists.start : playlists.stop + 1],
+                objective.membership.indices,
+                kind.type(self.problem.given.push),
+                self.problem.given.loss == "ranking",
+            ),
+            (*expansion[:4], *pairs, expansion.covariance),
+            *block.local,
+            *end,
+            (shared, kind.type(penalties.user_l2), kind.type(penalties.playlist_l1)),
+            caution,
+            SWEEP_STEPS,
+        )
+        return end, float(gains.sum()), caution
 
     def _loss_sum(self, weights: Array, shift: Array) -> float:
         def loss(block: Block) -> float:

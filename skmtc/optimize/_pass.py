@@ -4,13 +4,14 @@ This is where nearly all the arithmetic of the package happens, so it is written
 products that stay in cache: blocks of playlists, tiles of songs, two products a tile.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from skmtc.optimize._compiled import compiled_exp
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._threads import Threads
 
@@ -76,6 +77,7 @@ class TiledPass:
         # Contiguous copies of the transposed tiles: a product with a strided view is slower.
         self._right = [_transposed(features[tile]) for tile in self.tiles]
         self._offsets = None if offsets is None else offsets.astype(features.dtype)
+        self._exp = _exp_of(features.dtype)
         self._masks: dict[tuple[int, int], Mask] = {}
 
     def negative_sums(
@@ -114,9 +116,8 @@ class TiledPass:
 
         def add_block(block: slice) -> None:
             total = sums[block]
-            for tile, scores in self._tile_scores(weights, rows, block):
-                np.exp(scores, out=scores)
-                total += _product(scores, self.features[tile])
+            for tile, exp in self._tile_exp(weights, rows, block):
+                total += _product(exp, self.features[tile])
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
@@ -152,9 +153,8 @@ class TiledPass:
         sums = np.zeros((len(weights), self.n_features))
 
         def add_block(block: slice) -> None:
-            for tile, scores in self._tile_scores(weights, None, block):
-                np.exp(scores, out=scores)
-                sums[block] += _product(scores, squares[tile])
+            for tile, exp in self._tile_exp(weights, None, block):
+                sums[block] += _product(exp, squares[tile])
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
@@ -166,16 +166,27 @@ class TiledPass:
         counts = np.zeros(len(weights), dtype=np.int64)
 
         def add_block(block: slice) -> None:
-            for _, scores in self._tile_scores(weights, None, block):
+            for _, scores, own in self._tile_scores(weights, None, block):
+                scores.ravel()[own] = -np.inf
                 counts[block] += np.count_nonzero(scores >= threshold[block, None], axis=1)
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return counts
 
-    def _tile_scores(
+    def _tile_exp(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """Yield the scores of a block, a tile at a time, with -inf for the positives."""
+        """Yield exp(score) of a block, a tile at a time, with 0 for the positives."""
+        for tile, scores, own in self._tile_scores(weights, rows, block):
+            flat = scores.ravel()
+            self._exp(flat)
+            flat[own] = 0.0
+            yield tile, scores
+
+    def _tile_scores(
+        self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
+    ) -> Iterator[tuple[slice, FloatArray, NDArray[np.int32]]]:
+        """Yield the scores of a block, a tile at a time, and where the positives are."""
         left = np.ascontiguousarray(weights[block], dtype=self.features.dtype)
         linear, ends = self._mask(rows, block)
         start = 0
@@ -186,8 +197,7 @@ class TiledPass:
             scores = _scores(left, right, buffer[: len(left) * width].reshape(-1, width))
             if self._offsets is not None:
                 scores += self._offsets[tile]
-            scores.ravel()[linear[start:end]] = -np.inf  # exp makes it exactly 0
-            yield tile, scores
+            yield tile, scores, linear[start:end]
             start = end
 
     def _mask(self, rows: NDArray[np.intp] | None, block: slice) -> "Mask":
@@ -224,6 +234,16 @@ class Mask(NamedTuple):
 
     linear: NDArray[np.int32]
     ends: NDArray[np.int32]
+
+
+def _exp_of(dtype: np.dtype[Any]) -> Callable[[FloatArray], Any]:
+    """Give the fastest exponential in place: compiled for float32, where numba is there."""
+    compiled = compiled_exp() if dtype == np.float32 else None
+    return compiled if compiled is not None else _numpy_exp
+
+
+def _numpy_exp(values: FloatArray) -> None:
+    np.exp(values, out=values)
 
 
 def _slices(length: int, size: int) -> list[slice]:

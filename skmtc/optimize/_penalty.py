@@ -16,7 +16,7 @@ def soft_threshold(values: Array, threshold: Array | float) -> Array:
     return np.asarray(values - np.clip(values, -threshold, threshold))
 
 
-def pseudo_gradient(coef: Array, gradient: Array, l1: Array) -> Array:
+def pseudo_gradient(coef: Array, gradient: Array, l1: Array | float) -> Array:
     """Give the subgradient of smallest norm of `smooth + l1 * |coef|`.
 
     Zero where no direction leads down. At a coefficient of zero this is the smooth gradient,

@@ -52,24 +52,26 @@ def lasso_step(
     hessian = np.asarray(hessian, dtype=np.float64)
     # Flat directions (equal features, the constant of a ranking loss) get a little curvature.
     diagonal = np.maximum(hessian.diagonal(), 1e-6 * max(hessian.diagonal().max(), 1e-300))
-    step = np.zeros(len(shared))
+    # Plain numbers: arithmetic with single elements of arrays is several times slower.
+    curvatures, sizes = diagonal.tolist(), np.sqrt(diagonal).tolist()
+    place = np.array(shared, dtype=np.float64).tolist()
     slope = np.array(gradient, dtype=np.float64)
     first_move = 0.0
     for sweep in range(max_sweeps):
         largest = 0.0
-        for j, curvature in enumerate(diagonal):
-            at = shared[j] + step[j]
-            wanted = at - slope[j] / curvature
-            move = float(wanted - np.clip(wanted, -l1 / curvature, l1 / curvature) - at)
+        for j, curvature in enumerate(curvatures):
+            wanted = place[j] - slope.item(j) / curvature
+            threshold = l1 / curvature
+            move = wanted - min(max(wanted, -threshold), threshold) - place[j]
             if move != 0.0:
-                step[j] += move
+                place[j] += move
                 slope += move * hessian[j]
-                largest = max(largest, abs(move) * np.sqrt(curvature))
+                largest = max(largest, abs(move) * sizes[j])
         if sweep == 0:
             first_move = largest
         if largest <= tol * first_move:
             break
-    return step
+    return np.array(place) - shared
 
 
 def closest_shared(user_totals: Array, user_l2: float, l1: float) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective, minimise_split
 
-from skmtc.optimize._certificate import duality_gap
+from skmtc.optimize._certificate import duality_gap, kkt_residual
 from skmtc.optimize._point import SortedProblem
 
 
@@ -36,3 +36,17 @@ def test_the_gap_bounds_the_distance_at_any_point(loss, push):
         if np.abs(minimiser[0]).sum() <= 2 * np.abs(coef[0]).sum() + 1:
             assert gap.restricted >= distance - 1e-9 * value
     assert gap.full <= 1e-2 * value  # at the minimum the bound is tight
+
+
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+def test_the_residual_is_that_of_the_objective(loss):
+    objective = make_objective(0, loss=loss)
+    problem = SortedProblem(objective)
+    _, minimiser = minimise_split(objective)
+    for coef in (make_coef(objective), objective.zeros(), minimiser):
+        point = problem.evaluate(*problem.totals_of(coef))
+        residual = kkt_residual(
+            point.gradients, point.totals, point.shared, problem.users, problem.penalties
+        )
+        # Playlist weights of zero stay zero in the totals only up to rounding.
+        assert residual == pytest.approx(objective.kkt_residual(coef), rel=1e-6, abs=1e-6)
