@@ -56,7 +56,9 @@ def main():
     old, new, test = split(read(options), n_new)
     figures = compare(old, new, test, n_features)
     for name, value in figures.items():
-        print(f"{name:34s}{value:>14,.4f}" if isinstance(value, float) else f"{name:34s}{value:>14,}")
+        print(
+            f"{name:34s}{value:>14,.4f}" if isinstance(value, float) else f"{name:34s}{value:>14,}"
+        )
     if options.csv:
         pd.DataFrame([figures]).to_csv(options.csv, index=False)
 
@@ -137,7 +139,9 @@ def _milliseconds_for_one(ranker, new, n_users=20):
     times = []
     for user in new["user"].unique()[:n_users]:
         other = clone(ranker)
-        vars(other).update({k: v for k, v in vars(ranker).items() if k.endswith("_") or k[0] == "_"})
+        vars(other).update(
+            {k: v for k, v in vars(ranker).items() if k.endswith("_") or k[0] == "_"}
+        )
         rows = new[new["user"] == user]
         times.append(1000 * _seconds(lambda other=other, rows=rows: other.partial_fit(rows)))
     return float(np.median(times))

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from skmtc.optimize._certificate import user_gaps
 from skmtc.optimize._curvature import Curvature
-from skmtc.optimize._inner import MAX_SWEEPS, SWEEP_STEPS, WORTHWHILE
+from skmtc.optimize._inner import SWEEP_STEPS
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._point import Block, Point, SortedProblem
 from skmtc.optimize._prox_newton import MAX_NULL_STEPS, ProxNewton
@@ -21,8 +21,6 @@ from skmtc.optimize._sweep import Totals, sweep_users, user_values
 
 Array = NDArray[np.float64]
 
-# A sample of songs spares a pass; for fewer playlists, making it costs more than it saves.
-FEWEST_TO_SAMPLE = 256
 HISTORY = ("objective", "optimality", "users", "seconds")
 
 
@@ -110,7 +108,7 @@ def solve_users(
         Most iterations.
 
     random_state : int or None, default=0
-        Seed of the sample of songs.
+        Ignored: nothing here depends on chance. All solvers have it.
 
     callback : callable, default=None
         Called after every iteration with a dict of `iteration` and the newest `objective`,
@@ -167,16 +165,11 @@ class UsersOnly(ProxNewton):
         self.gains = np.full(n_users, np.inf)
 
     def start(self, coef0: Array | None) -> Point:
-        """Find the point of the first full pass; new users may need none."""
+        """Find the first point; new users need no pass for it."""
         problem = self.problem
         common = self._at_shared()
-        if coef0 is None or not np.any(coef0[1:]):
-            point = common
-            if problem.given.n_playlists >= FEWEST_TO_SAMPLE:
-                totals, shared = self._sampled_stage(common)
-                if totals is not common.totals:
-                    point, _ = self._accept(common, totals, shared)
-        else:
+        point = common
+        if coef0 is not None and np.any(coef0[1:]):
             totals, _ = problem.totals_of(coef0)
             point, _ = self._accept(common, totals, self.objective.shared)
         self.curvature = Curvature(self.curvature.scale, None, None)
@@ -265,17 +258,19 @@ class UsersOnly(ProxNewton):
                 losses = surrogate.evaluate(at.playlist).value
                 return user_values(losses, at, row, local, problem.penalties)
 
-            at = Totals(point.totals.playlist[playlists], point.totals.user[users])
-            before, caution, all_gains = values(at), self.caution[playlists], 0.0
-            for _ in range(MAX_SWEEPS):
-                at, gain, caution = sweep_users(
-                    surrogate, at, row, local, problem.penalties, caution, n_steps=SWEEP_STEPS
-                )
-                all_gains += gain
-                if not gain > WORTHWHILE * all_gains:
-                    break
-            new.playlist[playlists], new.user[users] = at
-            self.gains[users], self.caution[playlists] = before - values(at), caution
+            start = Totals(point.totals.playlist[playlists], point.totals.user[users])
+            # One sweep, then the next pass: without steps of the shared weights, more do not pay.
+            end, _, self.caution[playlists] = sweep_users(
+                surrogate,
+                start,
+                row,
+                local,
+                problem.penalties,
+                self.caution[playlists],
+                n_steps=SWEEP_STEPS,
+            )
+            new.playlist[playlists], new.user[users] = end
+            self.gains[users] = values(start) - values(end)
 
         self.threads.map(sweep, problem.blocks)
         return new, point.shared
