@@ -34,7 +34,8 @@ class SongVectors(TransformerMixin, BaseEstimator):
         self.table = table
 
     def fit(self, X, y=None):
-        """Learn nothing."""
+        """Learn nothing; `y` is ignored."""
+        del y
         self.n_features_in_ = X.shape[1]
         return self
 

@@ -22,6 +22,7 @@ from skmtc.optimize._sweep import Totals, sweep_users, user_values
 Array = NDArray[np.float64]
 
 HISTORY = ("objective", "optimality", "users", "seconds")
+ENOUGH = 12  # short steps count by how sure they are; this ends the search
 
 
 class HeldShared(MultitaskObjective):
@@ -187,23 +188,26 @@ class UsersOnly(ProxNewton):
 
     def iterate(self, point: Point) -> Point:
         """Minimise the surrogate, make a pass, accept user by user, learn."""
-        before = self.problem.user_values(point, point.shared)
+        before, caution = self.problem.user_values(point, point.shared), self.caution
         totals, shared = self._minimise_surrogate(point)
+        damped = self.problem.users.sum(self.caution > caution) > 0
         new, kept_back = self._accept(point, totals, shared)
         fell = before - self.problem.user_values(new, shared)
         self._learn(point, new)
         self._distrust(kept_back)
         self.gains = np.maximum(self.gains, fell)
-        # As in the base: where a model proved wrong, a second iteration must say the same.
+        # As in the base, where a model proved wrong, a second iteration must say the same; where
+        # a sweep overshot, so must several that were more cautious.
+        unsure = kept_back | (self.problem.given.loss == "ranking")
+        weight = np.where(damped, ENOUGH // 6, np.where(unsure, ENOUGH // 2, ENOUGH))
         is_short = self.gains <= 0.3 * self.tol * before
-        sure = (self.problem.given.loss == "classification") & ~kept_back
-        self.short = np.where(is_short, self.short + 1 + sure, 0)
+        self.short = np.where(is_short, self.short + weight, 0)
         self.stuck = np.where(kept_back, self.stuck + 1, 0)
         self._judge(new)
         return new
 
     def _judge(self, point: Point) -> None:
-        """Tell who is done: by the duality gap, by two short steps, or because nothing helps."""
+        """Tell who is done: by the duality gap, by short steps, or because nothing helps."""
         values = self.problem.user_values(point, point.shared)
         gaps = user_gaps(
             values,
@@ -215,7 +219,7 @@ class UsersOnly(ProxNewton):
             self.problem.penalties,
         )
         self.optimality = np.minimum(gaps, self.gains) / values
-        self.converged_users = (gaps <= self.tol * values) | (self.short >= 2)
+        self.converged_users = (gaps <= self.tol * values) | (self.short >= ENOUGH)
         self.done = self.converged_users | (self.stuck >= MAX_NULL_STEPS)
 
     def without_done(self, point: Point) -> tuple["UsersOnly", Point]:
