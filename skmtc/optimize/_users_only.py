@@ -22,6 +22,8 @@ from skmtc.optimize._sweep import Totals, sweep_users, user_values
 Array = NDArray[np.float64]
 
 HISTORY = ("objective", "optimality", "users", "seconds")
+# Of what a model promises, an iteration should bring at least this share.
+HONEST = 0.25
 ENOUGH = 12  # short steps count by how sure they are; this ends the search
 
 
@@ -194,11 +196,13 @@ class UsersOnly(ProxNewton):
         new, kept_back = self._accept(point, totals, shared)
         fell = before - self.problem.user_values(new, shared)
         self._learn(point, new)
-        self._distrust(kept_back)
+        # Short steps teach no curvature: a model that promises too much is told so otherwise.
+        wrong = kept_back | (fell < HONEST * self.gains)
+        self._distrust(wrong)
         self.gains = np.maximum(self.gains, fell)
         # As in the base, where a model proved wrong, a second iteration must say the same; where
         # a sweep overshot, so must several that were more cautious.
-        unsure = kept_back | (self.problem.given.loss == "ranking")
+        unsure = wrong | (self.problem.given.loss == "ranking")
         weight = np.where(damped, ENOUGH // 6, np.where(unsure, ENOUGH // 2, ENOUGH))
         is_short = self.gains <= 0.3 * self.tol * before
         self.short = np.where(is_short, self.short + weight, 0)

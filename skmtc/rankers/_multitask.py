@@ -303,6 +303,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         if not hasattr(self, "shared_coef_"):
             return self.fit(X)
         self._check_parameters()
+        self._check_intercept()
         extension = extend(self, self._read(X, reset=False))
         self._warn_left_out(extension.left_out)
         # Nothing is stored before everything is there; and this cannot be interrupted.
@@ -435,7 +436,6 @@ class MultitaskPlaylistRanker(FeatureRanker):
 
     def _solve_named(self, extension, vectors, user_coef, playlist_coef):
         """Put the weights of the named users and of their playlists in their rows."""
-        self._check_intercept()
         features = vectors[:, :-1] if self.fit_intercept else vectors
         users = extension.named_users
         rows = np.flatnonzero(np.isin(extension.user_of_playlist, users))
