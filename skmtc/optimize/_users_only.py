@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 HISTORY = ("objective", "optimality", "users", "seconds")
 # Of what a model promises, an iteration should bring at least this share.
 HONEST = 0.25
+PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
 ENOUGH = 12  # short steps count by how sure they are; this ends the search
 
 
@@ -166,14 +167,17 @@ class UsersOnly(ProxNewton):
         self.optimality = np.full(n_users, np.inf)
         self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
         self.gains = np.full(n_users, np.inf)
+        self.users_first = False
 
     def start(self, coef0: Array | None) -> Point:
         """Find the first point; new users need no pass for it."""
-        problem = self.problem
         common = self._at_shared()
         point = common
+        # Playlists without weights of their own share a row of the pass: new users move first.
+        self.users_first = True
         if coef0 is not None and np.any(coef0[1:]):
-            totals, _ = problem.totals_of(coef0)
+            self.users_first = False
+            totals, _ = self.problem.totals_of(coef0)
             point, _ = self._accept(common, totals, self.objective.shared)
         self.curvature = Curvature(self.curvature.scale, None, None)
         self._take_covariance(point.totals)
@@ -204,7 +208,8 @@ class UsersOnly(ProxNewton):
         # a sweep overshot, so must several that were more cautious.
         unsure = wrong | (self.problem.given.loss == "ranking")
         weight = np.where(damped, ENOUGH // 6, np.where(unsure, ENOUGH // 2, ENOUGH))
-        is_short = self.gains <= 0.3 * self.tol * before
+        is_short = (self.gains <= 0.3 * self.tol * before) & (not self.users_first)
+        self.users_first = False
         self.short = np.where(is_short, self.short + weight, 0)
         self.stuck = np.where(kept_back, self.stuck + 1, 0)
         self._judge(new)
@@ -253,6 +258,10 @@ class UsersOnly(ProxNewton):
         problem = self.problem
         expansion = self._expansion(point)
         row = point.shared.astype(problem.dtype)
+        penalties = problem.penalties
+        if self.users_first:
+            penalties = penalties._replace(playlist_l1=PROHIBITIVE)
+        before = problem.user_values(point, point.shared)  # where the surrogate is exact
         new = Totals(np.empty_like(point.totals.playlist), np.empty_like(point.totals.user))
         self.gains, self.caution = np.empty_like(self.gains), self.caution.copy()
 
@@ -261,11 +270,6 @@ class UsersOnly(ProxNewton):
             surrogate = BlockSurrogate(
                 expansion.take(playlists), problem.positives(block), problem.given.loss
             )
-
-            def values(at: Totals) -> Array:
-                losses = surrogate.evaluate(at.playlist).value
-                return user_values(losses, at, row, local, problem.penalties)
-
             start = Totals(point.totals.playlist[playlists], point.totals.user[users])
             # One sweep, then the next pass: without steps of the shared weights, more do not pay.
             end, _, self.caution[playlists] = sweep_users(
@@ -273,12 +277,14 @@ class UsersOnly(ProxNewton):
                 start,
                 row,
                 local,
-                problem.penalties,
+                penalties,
                 self.caution[playlists],
                 n_steps=SWEEP_STEPS,
             )
             new.playlist[playlists], new.user[users] = end
-            self.gains[users] = values(start) - values(end)
+            losses = surrogate.evaluate(end.playlist).value
+            after = user_values(losses, end, row, local, penalties)
+            self.gains[users] = before[users] - after
 
         self.threads.map(sweep, problem.blocks)
         return new, point.shared
