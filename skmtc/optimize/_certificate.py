@@ -133,3 +133,43 @@ def kkt_residual(
             np.abs(total).max() / len(gradients),
         )
     )
+
+
+def user_gaps(
+    values: Array,
+    losses: Array,
+    gradients: Array,
+    weights: Array,
+    shared: Array,
+    users: Users,
+    penalties: Penalties,
+) -> NDArray[np.float64]:
+    """Bound the distance of each user to its minimum, with the shared weights held.
+
+    As in :func:`duality_gap`; but the sum of a user's gradients is free, and is charged by the l2
+    penalty alone.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_users,)
+        Each user's part of the objective, as a sum over playlists.
+
+    losses, gradients, weights, shared, users, penalties
+        As in :func:`duality_gap`.
+
+    Returns
+    -------
+    gaps : ndarray of shape (n_users,)
+        No weights of the user and of the user's playlists lower its part by more.
+    """
+    largest = np.abs(gradients).max(axis=1).astype(np.float64)
+    scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
+    scaled = scale[:, None] * gradients
+    products = np.einsum("nd,nd->n", weights, scaled, dtype=np.float64)
+    entropy = scale * losses * (1 - np.log(np.maximum(scale, 1e-300)))
+    by_user = users.sum(scaled)
+    norms = np.einsum("ud,ud->u", by_user, by_user)
+    charge = np.where(norms > 0, norms / (4 * max(penalties.user_l2, 1e-300)), 0.0)
+    dual = users.sum(entropy - products) + by_user @ shared - charge
+    # Losses are positive, so zero bounds the objective, too.
+    return np.asarray(values - np.maximum(np.nan_to_num(dual, nan=0.0), 0.0))

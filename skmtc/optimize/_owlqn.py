@@ -1,7 +1,7 @@
 """OWL-QN: L-BFGS for objectives with l1 penalties, the solver that the paper used."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +17,7 @@ Pairs = deque[tuple[Array, Array, float]]
 
 SUFFICIENT_DECREASE = 1e-4
 MAX_HALVINGS = 40
+HISTORY = ("objective", "optimality", "seconds")
 
 
 def solve_owlqn(
@@ -28,6 +29,7 @@ def solve_owlqn(
     memory: int = 10,
     random_state: int | None = None,
     callback: Callable[[dict[str, Any]], Any] | None = None,
+    history0: Mapping[str, list[Any]] | None = None,
 ) -> SolverResult:
     """Minimise a multitask objective by orthant-wise limited-memory quasi-Newton steps.
 
@@ -61,8 +63,12 @@ def solve_owlqn(
         Ignored: nothing here depends on chance. All solvers have it.
 
     callback : callable, default=None
-        Called after every iteration with a dict of the newest entries of the history and
-        `iteration`. The solver stops when it returns True.
+        Called after every iteration with a dict of the newest entries of the history,
+        `iteration`, the whole `history`, and `coef`, a function that gives the coefficients. The
+        solver stops when it returns True.
+
+    history0 : dict of str to list, default=None
+        History of the run that reached `coef0`, which goes on: `max_iter` counts its iterations.
 
     Returns
     -------
@@ -93,9 +99,10 @@ def solve_owlqn(
         smooth, gradient = objective.value_and_gradient(coef)
     value = smooth + l1_value(coef, l1)
     pairs: Pairs = deque(maxlen=memory)
-    history: dict[str, list[Any]] = {"objective": [], "optimality": [], "seconds": []}
+    history: dict[str, list[Any]] = {name: list((history0 or {}).get(name, [])) for name in HISTORY}
+    start -= history["seconds"][-1] if history0 else 0.0
     optimality = objective.kkt_residual(coef, gradient)
-    iteration, message = 0, "max_iter was reached"
+    iteration, message = len(history["objective"]), "max_iter was reached"
 
     while optimality > tol and iteration < max_iter:
         slope = pseudo_gradient(coef, gradient, l1)
@@ -119,7 +126,8 @@ def solve_owlqn(
         history["optimality"].append(optimality)
         history["seconds"].append(perf_counter() - start)
         if callback is not None and callback(
-            {name: values[-1] for name, values in history.items()} | {"iteration": iteration}
+            {name: values[-1] for name, values in history.items()}
+            | {"iteration": iteration, "history": history, "coef": coef.copy}
         ):
             message = "the callback asked to stop"
             break

@@ -1,6 +1,7 @@
 """The fast solver: few passes over the data, and much work between them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -47,6 +48,7 @@ def solve_prox_newton(
     max_iter: int = 100,
     random_state: int | None = 0,
     callback: Callable[[dict[str, Any]], Any] | None = None,
+    history0: Mapping[str, list[Any]] | None = None,
 ) -> SolverResult:
     """Minimise a multitask objective by proximal Newton steps on a model of log Z.
 
@@ -83,8 +85,12 @@ def solve_prox_newton(
         Seed of the sample of songs.
 
     callback : callable, default=None
-        Called after every iteration with a dict of the newest entries of the history and
-        `iteration`. The solver stops when it returns True.
+        Called after every iteration with a dict of the newest entries of the history,
+        `iteration`, the whole `history`, and `coef`, a function that gives the coefficients. The
+        solver stops when it returns True.
+
+    history0 : dict of str to list, default=None
+        History of the run that reached `coef0`, which goes on: `max_iter` counts its iterations.
 
     Returns
     -------
@@ -104,6 +110,8 @@ def solve_prox_newton(
     (True, True)
     """
     solver = ProxNewton(objective, tol, random_state)
+    if history0 is not None:
+        solver.go_on(history0)
     with solver.threads.one_blas_thread():
         return _run(solver, solver.start(coef0), max_iter, callback)[0]
 
@@ -155,9 +163,11 @@ def _run(
     callback: Callable[[dict[str, Any]], Any] | None,
 ) -> tuple[SolverResult, Point]:
     message = "max_iter was reached"
-    for iteration in range(1, max_iter + 1):
+    iteration = solver.n_iter
+    while iteration < max_iter:
         point = solver.iterate(point)
-        stop = callback is not None and callback(solver.newest() | {"iteration": iteration})
+        iteration += 1
+        stop = callback is not None and callback(solver.state(point))
         if solver.converged:
             message = "optimality is at most tol"
             break
@@ -220,6 +230,12 @@ class ProxNewton:
         self.clock = perf_counter()
         self._record(point)
 
+    def go_on(self, history: Mapping[str, list[Any]]) -> None:
+        """Take up the history of an earlier run."""
+        self.history = {name: list(history[name]) for name in HISTORY}
+        self.passes = self.history["passes"][-1]
+        self.clock -= self.history["seconds"][-1]
+
     def start(self, coef0: NDArray[np.float64] | None) -> Point:
         """Find the point of the first full pass."""
         problem = self.problem
@@ -238,7 +254,8 @@ class ProxNewton:
             self.passes += 1
         self.curvature = Curvature(self.curvature.scale, None, None)
         self._take_covariance(point.totals)
-        self._record(point)
+        if not self.history["objective"]:
+            self._record(point)
         return point
 
     def iterate(self, point: Point) -> Point:
@@ -283,6 +300,19 @@ class ProxNewton:
     def converged(self) -> bool:
         """Whether neither the predicted nor the last decrease is worth another pass."""
         return self.short_steps >= 2
+
+    @property
+    def n_iter(self) -> int:
+        """Number of iterations; the history starts with an entry for the first point."""
+        return len(self.history["objective"]) - 1
+
+    def state(self, point: Point) -> dict[str, Any]:
+        """Give what a callback gets."""
+        return self.newest() | {
+            "iteration": self.n_iter,
+            "history": self.history,
+            "coef": partial(self.problem.coef_of, point),
+        }
 
     def newest(self) -> dict[str, Any]:
         """Give the newest entry of the history."""
@@ -374,9 +404,11 @@ class ProxNewton:
             mixed = between(old.totals, totals, share, users)
             new = self._with_rows(new, old, mixed, rose, share, tiled_pass)
             rose &= ~(problem.user_values(new, shared) <= before + slack) & (share > 0)
-        penalties = problem.penalties
-        nearest = closest_shared(new.totals.user, penalties.user_l2, penalties.shared_l1)
-        return new._replace(shared=nearest), share == 0
+        return new._replace(shared=self._best_shared(new.totals)), share == 0
+
+    def _best_shared(self, totals: Totals) -> NDArray[np.float64]:
+        penalties = self.problem.penalties
+        return closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
 
     def _with_rows(
         self,

@@ -295,13 +295,19 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             )
 
     def _store(self, table):
-        self.songs_ = table.songs.values
-        self.playlists_ = table.playlists.values
-        self.users_ = table.users.values
-        self.membership_ = table.membership
-        self.user_of_playlist_ = table.user_of_playlist
-        self.left_out_ = table.left_out
-        self._lookups = {"song": table.songs, "playlist": table.playlists, "user": table.users}
+        vars(self).update(self._tables(table))
+
+    def _tables(self, table):
+        """Give the attributes that tell of the table."""
+        return {
+            "songs_": table.songs.values,
+            "playlists_": table.playlists.values,
+            "users_": table.users.values,
+            "membership_": table.membership,
+            "user_of_playlist_": table.user_of_playlist,
+            "left_out_": table.left_out,
+            "_lookups": {"song": table.songs, "playlist": table.playlists, "user": table.users},
+        }
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling

@@ -13,6 +13,7 @@ from skmtc.rankers._features import (
     user_transformer,
 )
 from skmtc.rankers._neighbors import similar_users
+from skmtc.rankers._queries import Songs
 
 # Beyond this, products of features and weights overflow before anything can be learned.
 LARGEST_FEATURE = 1e15
@@ -72,6 +73,31 @@ class FeatureRanker(BaseRanker):
         """Give the features of new songs, without the constant one."""
         rows = self._transformer_input(songs.new_rows, self._find_columns(songs.new_rows, ()).song)
         return check_features(self.song_features_.transform(rows), self.song_features_, rows)
+
+    def _joined_song_vectors(self, extension):
+        """Give the vectors of known and new songs; new ones are made by the fitted transformer."""
+        known = self.song_vectors_
+        if len(extension.songs) == known.shape[0]:
+            return known
+        songs = Songs(extension.songs.values, extension.song_source, extension.song_rows)
+        vectors = self._song_vectors(songs)
+        if vectors.shape[1] > 0:
+            _check_magnitude(vectors, self.feature_names_out_)
+        if issparse(vectors) and not issparse(known):
+            vectors = vectors.toarray()
+        return vectors.astype(known.dtype, copy=False)
+
+    def _joined_user_attributes(self, extension):
+        """Give the attributes of known and new users."""
+        known = self.user_attributes_
+        if known is None or len(extension.user_rows) == 0:
+            return known if known is None else known[extension.user_source]
+        columns = self._find_columns(extension.user_rows, ())
+        owner = columns.playlist if columns.user is None else columns.user
+        rows = self._transformer_input(extension.user_rows, owner)
+        new = check_features(self.user_features_.transform(rows), self.user_features_, rows)
+        users = Songs(extension.users.values, extension.user_source)
+        return _in_order_of(users, known[users.codes[~users.is_new]], new)
 
     def _sum_of_weights(self, queries):
         """Add up shared weights, those of the user or of similar ones, and of the playlist."""

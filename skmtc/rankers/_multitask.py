@@ -6,9 +6,13 @@ from sklearn.utils import check_random_state
 from skmtc._checks import check_choice, check_number
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._result import warn_not_converged
+from skmtc.optimize._users_only import HeldShared, solve_users
+from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
+from skmtc.rankers._extension import extend, join_rows
 from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
+USER_SOLVERS = {"prox-newton": solve_users, "owlqn": solve_owlqn}
 
 # Down to this tolerance, products of single precision are exact enough, and twice as fast.
 SINGLE_PRECISION_TOL = 1e-5
@@ -89,6 +93,11 @@ class MultitaskPlaylistRanker(FeatureRanker):
         Whether `fit` starts from the weights of the previous fit, by the ids of users and
         playlists; new ones start at zero. With another number of features it starts anew.
 
+    checkpoint : path-like or None, default=None
+        File to save the state of `fit` in, every few seconds. When a fit was killed, `fit` with
+        the same table and parameters goes on from there, with a warning that says so; after
+        success the file is removed. See :ref:`checkpoints`.
+
     n_jobs : int, default=None
         Number of threads, in the sense of joblib. It never changes the result.
 
@@ -127,7 +136,8 @@ class MultitaskPlaylistRanker(FeatureRanker):
         The penalties in the paper's scaling: lambda_1, lambda_2, lambda_3.
 
     objective_ : float
-        Value of the objective at the solution.
+        Value of the objective at the solution. This and the following four tell of the last `fit`:
+        `partial_fit` leaves them as they are.
 
     optimality_ : float
         Measure of optimality at the solution, to be compared with `tol`. For "prox-newton", the
@@ -163,7 +173,8 @@ class MultitaskPlaylistRanker(FeatureRanker):
         Position in `users_` of each playlist's owner.
 
     left_out_ : dict
-        How many repeated rows and full playlists were left out of fit.
+        How many repeated rows and full playlists were left out of `fit` and of each
+        `partial_fit` since.
 
     n_features_in_ : int
         Number of columns of the table seen in `fit`.
@@ -215,6 +226,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         tol=1e-3,
         max_iter=1000,
         warm_start=False,
+        checkpoint=None,
         n_jobs=None,
         user="user",
         playlist="playlist",
@@ -235,12 +247,68 @@ class MultitaskPlaylistRanker(FeatureRanker):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.user = user
         self.playlist = playlist
         self.song = song
         self.random_state = random_state
         self.verbose = verbose
+
+    def partial_fit(self, X, y=None):
+        """Add playlists, users and songs exactly, with the shared weights held.
+
+        For every user named in `X`, the user's own problem is solved to `tol`: all the user's
+        playlists, old and new, against the catalogue, over user and playlist weights. Weights of
+        users who are not named do not change by a bit. The shared weights, and all that
+        transformers learned in `fit`, stay as they are; refit now and then to renew them.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table with the columns seen in `fit`: new playlists, or new songs of known
+            ones, which follow the songs that these have. New songs join the catalogue; so do
+            the attributes of new users. Rows that are known already count as repeated.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The ranker. If this raises or is interrupted, it is as it was before.
+
+        Examples
+        --------
+        Eve is new, and brings a song that nobody had:
+
+        >>> import pandas as pd
+        >>> from skmtc import MultitaskPlaylistRanker
+        >>> X = pd.DataFrame({
+        ...     "user": ["ana", "ana", "bob", "bob"],
+        ...     "playlist": ["gym", "gym", "zen", "zen"],
+        ...     "song": ["s1", "s2", "s4", "s5"],
+        ...     "tempo": [1.5, 1.0, -1.0, -1.5],
+        ... })
+        >>> ranker = MultitaskPlaylistRanker(user_l2=0.1).fit(X)
+        >>> eve = pd.DataFrame(
+        ...     {"user": ["eve"], "playlist": ["run"], "song": ["s3"], "tempo": [2.0]}
+        ... )
+        >>> ranker.partial_fit(eve).users_.tolist()
+        ['ana', 'bob', 'eve']
+        >>> songs, _ = ranker.recommend(pd.DataFrame({"user": ["eve"]}), n_recommendations=2)
+        >>> songs.tolist()
+        [['s3', 's1']]
+        """
+        if not hasattr(self, "shared_coef_"):
+            return self.fit(X)
+        self._check_parameters()
+        self._check_intercept()
+        extension = extend(self, self._read(X, reset=False))
+        self._warn_left_out(extension.left_out)
+        # Nothing is stored before everything is there; and this cannot be interrupted.
+        vars(self).update(self._extended(extension))
+        return self
 
     def _check_parameters(self):
         for name in ("user_l2", "playlist_l1", "shared_l1"):
@@ -251,6 +319,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, ("classification", "ranking"))
+        check_checkpoint(self.checkpoint)
 
     def _fit(self, table, frame):
         features = self._fit_features(table, frame)
@@ -259,8 +328,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
             return
         objective = self._objective(features, table)
         coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        result = SOLVERS[self.solver](objective, coef0, **self._solver_options())
-        self._store_result(objective, result, features)
+        self._store_result(objective, self._solve(objective, coef0), features)
 
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
@@ -268,18 +336,28 @@ class MultitaskPlaylistRanker(FeatureRanker):
         return features
 
     def _objective(self, features, table):
+        features = self._in_working_precision(features)
         return MultitaskObjective(
-            self._in_working_precision(features),
-            table.membership,
-            table.user_of_playlist,
-            user_l2=self.user_l2,
-            playlist_l1=self.playlist_l1,
-            shared_l1=self.shared_l1,
-            push=self.push,
-            loss=self.loss,
-            fit_intercept=self.fit_intercept,
-            n_jobs=self.n_jobs,
+            features, table.membership, table.user_of_playlist, **self._problem_parameters()
         )
+
+    def _problem_parameters(self):
+        names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept", "n_jobs")
+        return {name: getattr(self, name) for name in names}
+
+    def _solve(self, objective, coef0):
+        """Minimise; with a checkpoint, from where a fit that did not end has left it."""
+        solve, options = SOLVERS[self.solver], self._solver_options()
+        if self.checkpoint is None:
+            return solve(objective, coef0, **options)
+        checkpoint = Checkpoint(self.checkpoint, fingerprint(objective, self.solver))
+        saved = checkpoint.load()
+        if saved is not None:
+            coef0, options["history0"] = saved
+        options["callback"] = checkpoint.then(options["callback"])
+        result = solve(objective, coef0, **options)
+        checkpoint.close(result)
+        return result
 
     def _solver_options(self):
         return {
@@ -319,16 +397,15 @@ class MultitaskPlaylistRanker(FeatureRanker):
         self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
             part.copy() for part in objective.split(result.coef)
         )
-        self.lambdas_ = (
-            self.user_l2 / objective.n_playlists,
-            self.playlist_l1 / objective.n_playlists,
-            float(self.shared_l1),
-        )
+        self.lambdas_ = self._lambdas(objective.n_playlists)
         self.objective_ = result.objective
         self.optimality_ = result.optimality
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.dual_gap_ = result.history["dual_gap"][-1] if "dual_gap" in result.history else np.nan
+
+    def _lambdas(self, n_playlists):
+        return self.user_l2 / n_playlists, self.playlist_l1 / n_playlists, float(self.shared_l1)
 
     def _store_nothing_learned(self):
         """Store weights of zero: every playlist is full, which the warning has told."""
@@ -339,6 +416,49 @@ class MultitaskPlaylistRanker(FeatureRanker):
         self.objective_ = self.optimality_ = self.dual_gap_ = 0.0
         self.history_ = {}
         self.n_iter_ = 0
+
+    def _extended(self, extension):
+        """Solve the named users' problems; give all attributes that change."""
+        vectors = self._joined_song_vectors(extension)
+        user_coef = join_rows(extension.user_source, self.user_coef_, 0.0)
+        playlist_coef = join_rows(extension.playlist_source, self.playlist_coef_, 0.0)
+        if len(extension.named_users):
+            self._solve_named(extension, vectors, user_coef, playlist_coef)
+        n_playlists = len(extension.playlists)
+        return self._tables(extension) | {
+            "song_vectors_": vectors,
+            "user_attributes_": self._joined_user_attributes(extension),
+            "user_coef_": user_coef,
+            "playlist_coef_": playlist_coef,
+            "lambdas_": self._lambdas(n_playlists) if n_playlists else self.lambdas_,
+            "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
+        }
+
+    def _solve_named(self, extension, vectors, user_coef, playlist_coef):
+        """Put the weights of the named users and of their playlists in their rows."""
+        features = vectors[:, :-1] if self.fit_intercept else vectors
+        users = extension.named_users
+        rows = np.flatnonzero(np.isin(extension.user_of_playlist, users))
+        objective = HeldShared(
+            self._in_working_precision(features),
+            extension.membership[rows],
+            np.searchsorted(users, extension.user_of_playlist[rows]),
+            shared=self.shared_coef_,
+            **self._problem_parameters(),
+        )
+        coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])
+        result = USER_SOLVERS[self.solver](objective, coef0, **self._solver_options())
+        if not result.converged:
+            hint = self._scaling_hint(features)
+            warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
+        _, user_coef[users], playlist_coef[rows] = objective.split(result.coef)
+
+    def _check_intercept(self):
+        if self.fit_intercept != (self.feature_names_out_[-1] == "constant"):
+            raise ValueError(
+                f"`fit_intercept` must be as in `fit`; got {self.fit_intercept} now. Set it back, "
+                "or call `fit`."
+            )
 
     def _scaling_hint(self, features):
         if features.shape[1] == 0:

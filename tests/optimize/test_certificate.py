@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from problems import make_coef, make_objective, minimise_split
+from problems import make_coef, make_objective, make_problem, minimise_split
 
-from skmtc.optimize._certificate import duality_gap, kkt_residual
+from skmtc.optimize import solve_owlqn
+from skmtc.optimize._certificate import duality_gap, kkt_residual, user_gaps
 from skmtc.optimize._point import SortedProblem
+from skmtc.optimize._users_only import HeldShared
 
 
 @pytest.mark.parametrize("loss", ["classification", "ranking"])
@@ -50,3 +52,30 @@ def test_the_residual_is_that_of_the_objective(loss):
         )
         # Playlist weights of zero stay zero in the totals only up to rounding.
         assert residual == pytest.approx(objective.kkt_residual(coef), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+@pytest.mark.parametrize("push", [0.5, 1.0, 4.0])
+def test_the_gaps_of_users_bound_their_distances_with_shared_weights_held(loss, push):
+    features, membership, owners = make_problem(0)
+    held = HeldShared(
+        features, membership, owners, shared=np.full(5, 0.2), playlist_l1=0.1, push=push, loss=loss
+    )
+    minimiser = solve_owlqn(held, tol=1e-8, max_iter=20_000).coef
+    problem = SortedProblem(held)
+    rng = np.random.default_rng(0)
+
+    def values_and_gaps(coef):
+        point = problem.evaluate(*problem.totals_of(coef))
+        values = problem.user_values(point, point.shared)
+        arrays = point.losses, point.gradients, point.totals.playlist, point.shared
+        return values, user_gaps(values, *arrays, problem.users, problem.penalties)
+
+    best, gaps = values_and_gaps(minimiser)
+    assert (gaps <= 1e-5 * best).all()  # at the minimum the bound is tight
+    for scale in (0.01, 0.1, 0.5):
+        coef = minimiser.copy()
+        coef[1:] += rng.normal(scale=scale, size=coef[1:].shape)
+        values, gaps = values_and_gaps(coef)
+        assert (gaps >= values - best - 1e-9 * best).all()
+        assert (gaps <= values).all()

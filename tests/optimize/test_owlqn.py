@@ -104,7 +104,7 @@ def test_the_callback_sees_every_iteration_and_can_stop():
     result = solve_owlqn(objective, tol=1e-12, callback=stop_after_three)
     assert [s["iteration"] for s in states] == [1, 2, 3]
     assert states[-1]["objective"] == result.objective
-    assert set(states[0]) == {"iteration", "objective", "optimality", "seconds"}
+    assert set(states[0]) >= {"iteration", "objective", "optimality", "seconds"}
     assert not result.converged
     assert "callback" in result.message
 

@@ -6,6 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +16,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
-from skmtc.optimize import MultitaskObjective
+from skmtc.optimize import MultitaskObjective, solve_owlqn
+from skmtc.optimize._users_only import HeldShared
+from skmtc.rankers import _multitask
 
 FEATURES = [f"x{j}" for j in range(8)]
 USER_FEATURES = ColumnTransformer([("country", OneHotEncoder(), ["country"])])
@@ -300,3 +303,203 @@ def test_bad_parameters_are_told_before_any_work(change):
     ((name, value),) = change.items()
     with pytest.raises(ValueError, match=f"`{name}` must be .*; got {value!r}. Change"):
         MultitaskPlaylistRanker(**change).fit(None)
+
+
+# partial_fit
+
+
+def _halves(X, n_new=12):
+    """Give the rows of all users but some, and of these."""
+    is_new = X["user"].isin(X["user"].unique()[-n_new:])
+    return X[~is_new], X[is_new]
+
+
+def _arrays(ranker):
+    return {k: v.copy() for k, v in vars(ranker).items() if hasattr(v, "copy") and k[-1] == "_"}
+
+
+def _assert_unchanged(ranker, before):
+    for name, value in _arrays(ranker).items():
+        same = (
+            (abs(value - before[name])).nnz == 0
+            if issparse(value)
+            else np.array_equal(value, before[name])
+        )
+        assert same, name
+
+
+def _own_problem(ranker, user):
+    """Give the oracle's value of one user's problem, and the value of the ranker's weights."""
+    u = ranker.users_.tolist().index(user)
+    rows = np.flatnonzero(ranker.user_of_playlist_ == u)
+    objective = HeldShared(
+        ranker.song_vectors_[:, :-1],
+        ranker.membership_[rows],
+        np.zeros(len(rows), dtype=int),
+        shared=ranker.shared_coef_,
+        user_l2=ranker.user_l2,
+        playlist_l1=ranker.playlist_l1,
+        push=ranker.push,
+        loss=ranker.loss,
+    )
+    coef = np.vstack([ranker.shared_coef_, ranker.user_coef_[[u]], ranker.playlist_coef_[rows]])
+    best = solve_owlqn(objective, tol=1e-7, max_iter=20_000)
+    return objective.value(best.coef), objective.value(coef), np.abs(best.coef - coef).max()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tol": 1e-3},
+        {"tol": 1e-9},
+        {"tol": 1e-9, "push": 2.0},
+        {"tol": 1e-9, "loss": "ranking"},
+        {"tol": 1e-6, "solver": "owlqn", "max_iter": 20_000},
+    ],
+)
+def test_partial_fit_solves_the_problem_of_each_user(X, changes):
+    old, new = _halves(X)
+    known = old["user"].iloc[0]
+    more = new.iloc[:6].assign(user=known, playlist="one more")
+    more = pd.concat([new, more.drop_duplicates("song")])
+    ranker = MultitaskPlaylistRanker(user_l2=0.1, playlist_l1=0.2, **changes).fit(old)
+    ranker.partial_fit(more)
+    for user in [known, *new["user"].unique()[:4]]:
+        best, ours, distance = _own_problem(ranker, user)
+        assert ours <= best * (1 + max(ranker.tol, 1e-7))
+        assert ranker.tol == 1e-3 or distance < 2e-3
+
+
+def test_partial_fit_leaves_others_untouched_to_the_bit(X):
+    old, new = _halves(X)
+    ranker = MultitaskPlaylistRanker(user_l2=0.1, playlist_l1=0.2).fit(old)
+    before = _arrays(ranker)
+    ranker.partial_fit(new)
+    assert np.array_equal(ranker.shared_coef_, before["shared_coef_"])
+    known = np.isin(ranker.users_, before["users_"])
+    assert np.array_equal(ranker.user_coef_[known], before["user_coef_"])
+    known = np.isin(ranker.playlists_, before["playlists_"])
+    assert np.array_equal(ranker.playlist_coef_[known], before["playlist_coef_"])
+    known = np.isin(ranker.songs_, before["songs_"])
+    assert 0 < known.sum() < len(known)  # new songs came with the new users
+    assert np.array_equal(ranker.song_vectors_[known], before["song_vectors_"])
+    for name in ("objective_", "history_", "n_iter_"):
+        assert getattr(ranker, name) == before.get(name, getattr(ranker, name))
+
+
+def test_partial_fit_knows_what_a_fit_to_all_rows_knows(X):
+    old, new = _halves(X)
+    parameters = {"user_l2": 0.1, "playlist_l1": 0.2, "user_features": USER_FEATURES}
+    added = MultitaskPlaylistRanker(**parameters).fit(old).partial_fit(new)
+    together = MultitaskPlaylistRanker(**parameters).fit(X)
+    for name in ("songs_", "users_", "playlists_", "user_of_playlist_", "song_vectors_"):
+        np.testing.assert_array_equal(getattr(added, name), getattr(together, name))
+    assert (added.membership_ != together.membership_).nnz == 0
+    assert added.user_attributes_.shape[0] == len(added.users_)
+    assert added.lambdas_ == together.lambdas_
+    assert added.left_out_ == together.left_out_
+    # With almost the same shared weights, users rank almost alike.
+    assert added.score(new) == pytest.approx(together.score(new), abs=0.005)
+
+
+def test_new_users_join_the_similar_ones(X):
+    old, new = _halves(X)
+    features = ColumnTransformer([("country", OneHotEncoder(handle_unknown="ignore"), ["country"])])
+    ranker = MultitaskPlaylistRanker(user_l2=0.1, user_features=features).fit(old)
+    ranker.partial_fit(new)
+    row = _row(X, playlist="brand new", user="brand new")
+    country = X.drop_duplicates("user").set_index("user")["country"]
+    similar = country[ranker.users_].to_numpy() == row["country"].item()
+    assert np.isin(ranker.users_[similar], new["user"]).any()
+    vector = ranker.query_vectors(row)[0]
+    expected = ranker.shared_coef_ + ranker.user_coef_[similar].mean(axis=0)
+    np.testing.assert_allclose(vector, expected)
+
+
+def test_partial_fit_first_is_fit(X):
+    one, other = MultitaskPlaylistRanker().partial_fit(X), MultitaskPlaylistRanker().fit(X)
+    np.testing.assert_array_equal(one.user_coef_, other.user_coef_)
+
+
+def test_partial_fit_in_any_pieces_ends_at_the_same_weights(X):
+    old, new = _halves(X)
+    new = new[new["song"].isin(old["song"])]
+    base = MultitaskPlaylistRanker(user_l2=0.1, playlist_l1=0.2, tol=1e-9).fit(old)
+    whole, pieces = pickle.loads(pickle.dumps(base)), pickle.loads(pickle.dumps(base))
+    whole.partial_fit(new)
+    for start in range(0, len(new), 25):
+        pieces.partial_fit(new.iloc[start : start + 25])
+    assert (whole.membership_ != pieces.membership_).nnz == 0
+    np.testing.assert_allclose(whole.user_coef_, pieces.user_coef_, atol=2e-3)
+
+
+def test_partial_fit_counts_and_tells_what_it_leaves_out(X):
+    old, _ = _halves(X)
+    ranker = MultitaskPlaylistRanker().fit(old)
+    full = old.drop_duplicates("song").assign(user="all", playlist="of them")
+    with pytest.warns(UserWarning, match="2 repeated rows; 1 playlists with every song"):
+        ranker.partial_fit(pd.concat([old.iloc[:2], full]))
+    assert ranker.left_out_ == {"repeated rows": 2, "playlists with every song": 1}
+    assert "of them" not in ranker.playlists_
+    with pytest.warns(UserWarning, match="1 repeated rows"):
+        ranker.partial_fit(old.iloc[[0]])
+    assert ranker.left_out_["repeated rows"] == 3
+
+
+def test_after_partial_fit_a_pickle_and_a_warm_start_go_on(X):
+    old, new = _halves(X)
+    ranker = MultitaskPlaylistRanker(warm_start=True).fit(old).partial_fit(new)
+    copied = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(copied.predict(X), ranker.predict(X))
+    assert ranker.fit(X).n_iter_ <= MultitaskPlaylistRanker().fit(X).n_iter_
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError()])
+def test_an_interrupted_partial_fit_changes_nothing(X, monkeypatch, error):
+    old, new = _halves(X)
+    ranker = MultitaskPlaylistRanker().fit(old)
+    before, scores = _arrays(ranker), ranker.predict(old)
+
+    def interrupt(*_, **__):
+        raise error
+
+    monkeypatch.setitem(_multitask.USER_SOLVERS, "prox-newton", interrupt)
+    with pytest.raises(type(error)):
+        ranker.partial_fit(new)
+    _assert_unchanged(ranker, before)
+    np.testing.assert_array_equal(ranker.predict(old), scores)
+
+
+def test_a_refused_table_changes_nothing(X):
+    old, new = _halves(X)
+    ranker = MultitaskPlaylistRanker().fit(old)
+    before = _arrays(ranker)
+    for wrong, message in [
+        (new.drop(columns="x0"), "feature names"),
+        (new.assign(x0=np.nan), "must be finite"),
+        (new.assign(x0=1e30), "moderate size"),
+        (new.assign(user=None), "must have a user id"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ranker.partial_fit(wrong)
+        _assert_unchanged(ranker, before)
+    with pytest.raises(ValueError, match="`fit_intercept` must be as in `fit`"):
+        ranker.set_params(fit_intercept=False).partial_fit(new)
+
+
+def test_partial_fit_takes_arrays_sparse_features_and_unknown_owners(X):
+    columns = ["playlist", "song", "genre"]
+    old, new = _halves(X.assign(genre=X["x0"].round(1).astype(str))[["user", *columns]])
+    features = ColumnTransformer([("genre", OneHotEncoder(handle_unknown="ignore"), [2])])
+    ranker = MultitaskPlaylistRanker(song_features=features, user=None, playlist=0, song=1)
+    ranker.fit(old[columns].to_numpy()).partial_fit(new[columns].to_numpy())
+    assert issparse(ranker.song_vectors_)
+    assert len(ranker.users_) == len(ranker.playlists_) == X["playlist"].nunique()
+    assert np.isfinite(ranker.predict(X.assign(genre="0.0")[columns].to_numpy())).all()
+
+
+def test_partial_fit_warns_when_it_stops_early(X):
+    old, new = _halves(X)
+    ranker = MultitaskPlaylistRanker(tol=1e-9).fit(old).set_params(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="did not converge to tol=1e-09"):
+        ranker.partial_fit(new)

@@ -1,0 +1,341 @@
+"""Users with the shared weights held: problems of their own, solved side by side."""
+
+from collections.abc import Callable
+from copy import copy
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from skmtc.optimize._certificate import user_gaps
+from skmtc.optimize._curvature import Curvature
+from skmtc.optimize._inner import SWEEP_STEPS
+from skmtc.optimize._objective import MultitaskObjective
+from skmtc.optimize._point import Block, Point, SortedProblem
+from skmtc.optimize._prox_newton import MAX_NULL_STEPS, ProxNewton
+from skmtc.optimize._result import SolverResult
+from skmtc.optimize._surrogate import BlockSurrogate
+from skmtc.optimize._sweep import Totals, sweep_users, user_values
+
+Array = NDArray[np.float64]
+
+HISTORY = ("objective", "optimality", "users", "seconds")
+# Of what a model promises, an iteration should bring at least this share.
+HONEST = 0.25
+PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
+ENOUGH = 12  # short steps count by how sure they are; this ends the search
+
+
+class HeldShared(MultitaskObjective):
+    """The multitask objective of some users, as a function of user and playlist weights only.
+
+    Coefficients have the layout of :class:`MultitaskObjective`; no solver moves row 0. The l1
+    penalty of the shared weights, which is constant, is left out.
+
+    Parameters
+    ----------
+    features, membership, user_of_playlist
+        As in :class:`MultitaskObjective`.
+
+    shared : array of shape (n_features,)
+        Shared weights.
+
+    **parameters
+        Penalties and the rest, as in :class:`MultitaskObjective`.
+    """
+
+    def __init__(
+        self,
+        features: ArrayLike | csr_array,
+        membership: ArrayLike | csr_array,
+        user_of_playlist: ArrayLike,
+        *,
+        shared: ArrayLike,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(features, membership, user_of_playlist, **parameters | {"shared_l1": 0.0})
+        self.shared = np.array(shared, dtype=np.float64)
+
+    def zeros(self) -> Array:
+        """Give user and playlist weights of zero, beside the shared ones."""
+        coef = super().zeros()
+        coef[0] = self.shared
+        return coef
+
+    def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
+        """Add up playlist gradients; the shared weights have none."""
+        gradient = super().coef_gradient(playlist_gradients, coef)
+        gradient[0] = 0.0
+        return gradient
+
+    def take(self, rows: NDArray[np.intp]) -> "HeldShared":
+        """Give the problem of some users, by all their playlists."""
+        other = copy(self)
+        other.__dict__.pop("tiled_pass", None)
+        other.membership = self.membership[rows]
+        owners, other.user_of_playlist = np.unique(self.user_of_playlist[rows], return_inverse=True)
+        other.n_playlists, other.n_users = len(rows), len(owners)
+        other.shape = (1 + other.n_users + other.n_playlists, self.n_features)
+        other._derive()
+        return other
+
+
+def solve_users(
+    objective: HeldShared,
+    coef0: Array | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    random_state: int | None = 0,
+    callback: Callable[[dict[str, Any]], Any] | None = None,
+) -> SolverResult:
+    """Minimise each user's own part of a multitask objective, the shared weights held.
+
+    The steps are those of :func:`solve_prox_newton`, without the ones of the shared weights. Users
+    are independent: each is done when its own problem is solved to `tol`, which is certain where
+    its duality gap says so, and the others go on without it.
+
+    Parameters
+    ----------
+    objective : HeldShared
+        What to minimise.
+
+    coef0 : ndarray of shape `objective.shape`, default=None
+        Where to start; None starts all users at the shared weights.
+
+    tol : float, default=1e-3
+        Relative suboptimality of each user's part of the objective to reach.
+
+    max_iter : int, default=100
+        Most iterations.
+
+    random_state : int or None, default=0
+        Ignored: nothing here depends on chance. All solvers have it.
+
+    callback : callable, default=None
+        Called after every iteration with a dict of `iteration` and the newest `objective`,
+        `optimality`, `seconds` and number of `users` that go on. The solver stops when it returns
+        True.
+
+    Returns
+    -------
+    result : SolverResult
+        The coefficients found. `optimality` is the largest of all users.
+    """
+    solver = UsersOnly(objective, tol, random_state)
+    ledger = _Ledger(solver)
+    with solver.threads.one_blas_thread():
+        point = solver.start(coef0)
+        ledger.note(solver, point)
+        iteration, message = 0, "max_iter was reached"
+        while not solver.done.all() and iteration < max_iter:
+            solver, point = solver.without_done(point)
+            point = solver.iterate(point)
+            iteration += 1
+            newest = ledger.note(solver, point)
+            if callback is not None and callback(newest | {"iteration": iteration}):
+                message = "the callback asked to stop"
+                break
+    return ledger.result(iteration, message)
+
+
+class UsersOnly(ProxNewton):
+    """The state of the solver between iterations.
+
+    Attributes
+    ----------
+    chosen : ndarray of shape (n_users,)
+        Which users of the first problem these are.
+
+    done : ndarray of shape (n_users,)
+        Whether to leave each user as it is.
+
+    optimality : ndarray of shape (n_users,)
+        Relative distance of each user to its minimum, bounded or predicted.
+    """
+
+    problem: SortedProblem
+
+    def __init__(self, objective: HeldShared, tol: float, random_state: int | None) -> None:
+        super().__init__(objective, tol, random_state)
+        self.objective = objective
+        n_users = objective.n_users
+        self.chosen = np.arange(n_users)
+        self.done = np.zeros(n_users, dtype=bool)
+        self.optimality = np.full(n_users, np.inf)
+        self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
+        self.gains = np.full(n_users, np.inf)
+        self.users_first = False
+
+    def start(self, coef0: Array | None) -> Point:
+        """Find the first point; new users need no pass for it."""
+        common = self._at_shared()
+        point = common
+        # Playlists without weights of their own share a row of the pass: new users move first.
+        self.users_first = True
+        if coef0 is not None and np.any(coef0[1:]):
+            self.users_first = False
+            totals, _ = self.problem.totals_of(coef0)
+            point, _ = self._accept(common, totals, self.objective.shared)
+        self.curvature = Curvature(self.curvature.scale, None, None)
+        self._take_covariance(point.totals)
+        self._judge(point)
+        return point
+
+    def _at_shared(self) -> Point:
+        """Evaluate the shared weights alone, or no weights where those overflow."""
+        shared = self.objective.shared
+        common = self.problem.evaluate_common(shared)._replace(shared=shared)
+        if np.isfinite(self.problem.value(common)):
+            return common
+        return self.problem.evaluate_common(np.zeros_like(shared))._replace(shared=shared)
+
+    def iterate(self, point: Point) -> Point:
+        """Minimise the surrogate, make a pass, accept user by user, learn."""
+        before, caution = self.problem.user_values(point, point.shared), self.caution
+        totals, shared = self._minimise_surrogate(point)
+        damped = self.problem.users.sum(self.caution > caution) > 0
+        new, kept_back = self._accept(point, totals, shared)
+        fell = before - self.problem.user_values(new, shared)
+        self._learn(point, new)
+        # Short steps teach no curvature: a model that promises too much is told so otherwise.
+        wrong = kept_back | (fell < HONEST * self.gains)
+        self._distrust(wrong)
+        self.gains = np.maximum(self.gains, fell)
+        # As in the base, where a model proved wrong, a second iteration must say the same; where
+        # a sweep overshot, so must several that were more cautious.
+        unsure = wrong | (self.problem.given.loss == "ranking")
+        weight = np.where(damped, ENOUGH // 6, np.where(unsure, ENOUGH // 2, ENOUGH))
+        is_short = (self.gains <= 0.3 * self.tol * before) & (not self.users_first)
+        self.users_first = False
+        self.short = np.where(is_short, self.short + weight, 0)
+        self.stuck = np.where(kept_back, self.stuck + 1, 0)
+        self._judge(new)
+        return new
+
+    def _judge(self, point: Point) -> None:
+        """Tell who is done: by the duality gap, by short steps, or because nothing helps."""
+        values = self.problem.user_values(point, point.shared)
+        gaps = user_gaps(
+            values,
+            point.losses,
+            point.gradients,
+            point.totals.playlist,
+            point.shared,
+            self.problem.users,
+            self.problem.penalties,
+        )
+        self.optimality = np.minimum(gaps, self.gains) / values
+        self.converged_users = (gaps <= self.tol * values) | (self.short >= ENOUGH)
+        self.done = self.converged_users | (self.stuck >= MAX_NULL_STEPS)
+
+    def without_done(self, point: Point) -> tuple["UsersOnly", Point]:
+        """Go on with the users that are not done, once a good part of them is."""
+        rows = np.flatnonzero(self.problem.users.spread(~self.done))
+        if len(rows) > 0.8 * len(self.problem.order):
+            return self, point
+        users = np.flatnonzero(~self.done)
+        other = copy(self)
+        # Playlists stand in the order of their users already.
+        other.objective = self.objective.take(self.problem.order[rows])
+        other.problem = SortedProblem(other.objective)
+        other.threads = other.problem.objective.tiled_pass.threads
+        for name in ("chosen", "done", "optimality", "converged_users", "short", "stuck", "gains"):
+            setattr(other, name, getattr(self, name)[users])
+        scale, *pair = self.curvature
+        other.curvature = Curvature(scale[rows], *(None if p is None else p[rows] for p in pair))
+        other.caution = self.caution[rows]
+        totals = Totals(point.totals.playlist[rows], point.totals.user[users])
+        return other, Point(totals, point.shared, *(part[rows] for part in point[2:]))
+
+    def _best_shared(self, totals: Totals) -> Array:
+        return self.objective.shared
+
+    def _minimise_surrogate(self, point: Point) -> tuple[Totals, Array]:
+        """Sweep over all blocks of users; the blocks need not wait for each other."""
+        problem = self.problem
+        expansion = self._expansion(point)
+        row = point.shared.astype(problem.dtype)
+        penalties = problem.penalties
+        if self.users_first:
+            penalties = penalties._replace(playlist_l1=PROHIBITIVE)
+        before = problem.user_values(point, point.shared)  # where the surrogate is exact
+        new = Totals(np.empty_like(point.totals.playlist), np.empty_like(point.totals.user))
+        self.gains, self.caution = np.empty_like(self.gains), self.caution.copy()
+
+        def sweep(block: Block) -> None:
+            playlists, users, local = block
+            surrogate = BlockSurrogate(
+                expansion.take(playlists), problem.positives(block), problem.given.loss
+            )
+            start = Totals(point.totals.playlist[playlists], point.totals.user[users])
+            # One sweep, then the next pass: without steps of the shared weights, more do not pay.
+            end, _, self.caution[playlists] = sweep_users(
+                surrogate,
+                start,
+                row,
+                local,
+                penalties,
+                self.caution[playlists],
+                n_steps=SWEEP_STEPS,
+            )
+            new.playlist[playlists], new.user[users] = end
+            losses = surrogate.evaluate(end.playlist).value
+            after = user_values(losses, end, row, local, penalties)
+            self.gains[users] = before[users] - after
+
+        self.threads.map(sweep, problem.blocks)
+        return new, point.shared
+
+
+class _Ledger:
+    """The newest totals of all users, also of those that are done."""
+
+    def __init__(self, solver: UsersOnly) -> None:
+        self.problem = solver.problem
+        shape = (solver.objective.n_playlists, solver.objective.n_features)
+        users = (solver.objective.n_users, shape[1])
+        dtype = solver.problem.dtype
+        self.totals = Totals(np.empty(shape, dtype), np.empty(users, dtype))
+        self.values, self.optimality = np.empty(users[0]), np.empty(users[0])
+        self.converged = np.zeros(users[0], dtype=bool)
+        self.history: dict[str, list[Any]] = {name: [] for name in HISTORY}
+
+    def note(self, solver: UsersOnly, point: Point) -> dict[str, Any]:
+        """Write down where users are; give the newest entry of the history."""
+        going_on = np.zeros(len(self.values), dtype=bool)
+        going_on[solver.chosen] = True
+        self.totals.playlist[self.problem.users.spread(going_on)] = point.totals.playlist
+        self.totals.user[going_on] = point.totals.user
+        self.values[going_on] = solver.problem.user_values(point, point.shared)
+        self.optimality[going_on] = solver.optimality
+        self.converged[going_on] = solver.converged_users
+        entry = {
+            "objective": float(self.values.sum()) / len(self.totals.playlist),
+            "optimality": float(self.optimality.max()),
+            "users": int(np.sum(~solver.done)),
+            "seconds": perf_counter() - solver.clock,
+        }
+        for name, value in entry.items():
+            self.history[name].append(value)
+        self.shared = point.shared
+        return entry
+
+    def result(self, n_iter: int, message: str) -> SolverResult:
+        """Give the result for all users."""
+        nothing = np.zeros(0)
+        point = Point(self.totals, self.shared, nothing, nothing, nothing, nothing)
+        converged = bool(self.converged.all())
+        if not converged and self.history["users"][-1] == 0:
+            message = "no step lowers the objective any more: rounding limits the accuracy"
+        return SolverResult(
+            coef=self.problem.coef_of(point),
+            objective=self.history["objective"][-1],
+            optimality=self.history["optimality"][-1],
+            n_iter=n_iter,
+            converged=converged,
+            message="optimality is at most tol" if converged else message,
+            history=self.history,
+        )
