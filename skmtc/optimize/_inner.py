@@ -10,7 +10,7 @@ from skmtc.optimize._compiled import compiled_sweep
 from skmtc.optimize._point import Block, SortedProblem
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize._sweep import Totals, sweep_users
+from skmtc.optimize._sweep import Penalties, Totals, sweep_users
 from skmtc.optimize._threads import Threads
 
 Array = NDArray[np.floating[Any]]
@@ -38,10 +38,21 @@ class InnerProblem:
 
     threads : Threads
         Threads over blocks of users.
+
+    penalties : Penalties, default=None
+        Others than those of the problem.
     """
 
-    def __init__(self, problem: SortedProblem, expansion: Expansion, threads: Threads) -> None:
+    def __init__(
+        self,
+        problem: SortedProblem,
+        expansion: Expansion,
+        threads: Threads,
+        *,
+        penalties: Penalties | None = None,
+    ) -> None:
         self.problem = problem
+        self.penalties = problem.penalties if penalties is None else penalties
         self.expansion = expansion
         self.threads = threads
 
@@ -75,7 +86,7 @@ class InnerProblem:
         caution : ndarray of shape (n_playlists,)
             Factors for the next time.
         """
-        penalties = self.problem.penalties
+        penalties = self.penalties
         decrease = 0.0
         for _ in range(MAX_SWEEPS):
             totals, shared, gain = self.shift_shared(totals, shared)
@@ -92,7 +103,7 @@ class InnerProblem:
         self, totals: Totals, shared: NDArray[np.float64]
     ) -> tuple[Totals, NDArray[np.float64], float]:
         """Move the shared weights, and with them all totals: user and playlist weights are held."""
-        l1 = self.problem.penalties.shared_l1
+        l1 = self.penalties.shared_l1
 
         def pieces(block: Block) -> tuple[float, Array, Array]:
             surrogate = self._block_surrogate(block)
@@ -126,17 +137,18 @@ class InnerProblem:
 
         def sweep(block: Block) -> float:
             start = Totals(totals.playlist[block.playlists], totals.user[block.users])
-            end, gain, cautious = self._sweep_block(block, start, row, caution[block.playlists])
+            end, gains, cautious = self.sweep_block(block, start, row, caution[block.playlists])
             new.playlist[block.playlists], new.user[block.users] = end
             new_caution[block.playlists] = cautious
-            return gain
+            return float(gains.sum())
 
         gain = sum(self.threads.map(sweep, self.problem.blocks))
         return new, gain, new_caution
 
-    def _sweep_block(
+    def sweep_block(
         self, block: Block, start: Totals, shared: Array, caution: Array
-    ) -> tuple[Totals, float, Array]:
+    ) -> tuple[Totals, NDArray[np.float64], Array]:
+        """Sweep one block of users, by the compiled loop if there is one."""
         compiled = None if issparse(self.problem.features) else compiled_sweep()
         if compiled is not None:
             return self._sweep_compiled(compiled, block, start, shared, caution)
@@ -145,16 +157,16 @@ class InnerProblem:
             start,
             shared,
             block.local,
-            self.problem.penalties,
+            self.penalties,
             caution,
             n_steps=SWEEP_STEPS,
         )
 
     def _sweep_compiled(
         self, compiled: Any, block: Block, start: Totals, shared: Array, caution: Array
-    ) -> tuple[Totals, float, Array]:
+    ) -> tuple[Totals, NDArray[np.float64], Array]:
         """Do what `sweep_users` does, by the compiled loop, which works in place."""
-        objective, penalties, kind = self.problem.objective, self.problem.penalties, shared.dtype
+        objective, penalties, kind = self.problem.objective, self.penalties, shared.dtype
         playlists = block.playlists
         expansion = self.expansion.take(playlists)
         nothing = np.empty((0, len(shared)), dtype=kind)
@@ -176,7 +188,7 @@ class InnerProblem:
             caution,
             SWEEP_STEPS,
         )
-        return end, float(gains.sum()), caution
+        return end, gains, caution
 
     def _loss_sum(self, weights: Array, shift: Array) -> float:
         def loss(block: Block) -> float:
@@ -188,7 +200,7 @@ class InnerProblem:
     def _shared_cost(self, totals: Totals, shared: NDArray[np.float64]) -> float:
         """Give the part of the objective that depends on shared weights with totals held."""
         off_shared = totals.user - shared
-        penalties = self.problem.penalties
+        penalties = self.penalties
         return float(
             penalties.user_l2 * np.einsum("ud,ud->", off_shared, off_shared)
             + penalties.shared_l1 * np.abs(shared).sum()

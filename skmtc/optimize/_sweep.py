@@ -86,7 +86,7 @@ def sweep_users(
     caution: Array,
     *,
     n_steps: int,
-) -> tuple[Totals, float, Array]:
+) -> tuple[Totals, NDArray[np.float64], Array]:
     """Minimise the surrogate over the totals of all users of a block.
 
     Accelerated proximal gradient steps in the diagonal metric of each playlist's Hessian, with the
@@ -121,8 +121,8 @@ def sweep_users(
     totals : Totals
         Where it ended.
 
-    gain : float
-        How much lower the surrogate is there.
+    gains : ndarray of shape (n_users,)
+        How much lower the surrogate of each user is there.
 
     caution : ndarray of shape (n_playlists,)
         Factors for the next sweep.
@@ -224,7 +224,7 @@ def _keep_descent(
     users: Users,
     penalties: Penalties,
     caution: Array,
-) -> tuple[Totals, float, Array]:
+) -> tuple[Totals, NDArray[np.float64], Array]:
     """Move users whose value rose back towards the start, and be more cautious with them."""
     share = np.ones(len(before), dtype=start.user.dtype)
     damped = np.zeros(len(before), dtype=bool)
@@ -242,7 +242,7 @@ def _keep_descent(
     else:
         values = np.where(rose, before, values)
     cautious = np.where(users.spread(damped), 1.5 * caution, np.maximum(0.8 * caution, 1.0))
-    return totals, float(np.sum(before - values)), cautious.astype(caution.dtype)
+    return totals, np.asarray(before - values), cautious.astype(caution.dtype)
 
 
 def between(start: Totals, end: Totals, share: Array, users: Users) -> Totals:

@@ -11,13 +11,12 @@ from scipy.sparse import csr_array
 
 from skmtc.optimize._certificate import user_gaps
 from skmtc.optimize._curvature import Curvature
-from skmtc.optimize._inner import SWEEP_STEPS
+from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._point import Block, Point, SortedProblem
 from skmtc.optimize._prox_newton import MAX_NULL_STEPS, ProxNewton
 from skmtc.optimize._result import SolverResult
-from skmtc.optimize._surrogate import BlockSurrogate
-from skmtc.optimize._sweep import Totals, sweep_users, user_values
+from skmtc.optimize._sweep import Totals
 
 Array = NDArray[np.float64]
 
@@ -256,35 +255,22 @@ class UsersOnly(ProxNewton):
     def _minimise_surrogate(self, point: Point) -> tuple[Totals, Array]:
         """Sweep over all blocks of users; the blocks need not wait for each other."""
         problem = self.problem
-        expansion = self._expansion(point)
         row = point.shared.astype(problem.dtype)
         penalties = problem.penalties
         if self.users_first:
             penalties = penalties._replace(playlist_l1=PROHIBITIVE)
-        before = problem.user_values(point, point.shared)  # where the surrogate is exact
+        inner = InnerProblem(problem, self._expansion(point), self.threads, penalties=penalties)
         new = Totals(np.empty_like(point.totals.playlist), np.empty_like(point.totals.user))
         self.gains, self.caution = np.empty_like(self.gains), self.caution.copy()
 
         def sweep(block: Block) -> None:
-            playlists, users, local = block
-            surrogate = BlockSurrogate(
-                expansion.take(playlists), problem.positives(block), problem.given.loss
-            )
+            playlists, users, _ = block
             start = Totals(point.totals.playlist[playlists], point.totals.user[users])
             # One sweep, then the next pass: without steps of the shared weights, more do not pay.
-            end, _, self.caution[playlists] = sweep_users(
-                surrogate,
-                start,
-                row,
-                local,
-                penalties,
-                self.caution[playlists],
-                n_steps=SWEEP_STEPS,
+            end, self.gains[users], self.caution[playlists] = inner.sweep_block(
+                block, start, row, self.caution[playlists]
             )
             new.playlist[playlists], new.user[users] = end
-            losses = surrogate.evaluate(end.playlist).value
-            after = user_values(losses, end, row, local, penalties)
-            self.gains[users] = before[users] - after
 
         self.threads.map(sweep, problem.blocks)
         return new, point.shared

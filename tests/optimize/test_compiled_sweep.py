@@ -59,9 +59,9 @@ def _sweep_one_by_one(inner, point, caution):
         )
         start = Totals(point.totals.playlist[block.playlists], point.totals.user[block.users])
         shared = point.shared.astype(start.user.dtype)
-        end, gain, new_caution = inner._sweep_block(block, start, shared, caution[block.playlists])
+        end, gain, new_caution = inner.sweep_block(block, start, shared, caution[block.playlists])
         ends.append(end)
-        gains += gain
+        gains += gain.sum()
         cautions.append(new_caution)
     totals = Totals(*(np.concatenate(parts) for parts in zip(*ends, strict=True)))
     return totals, gains, np.concatenate(cautions)

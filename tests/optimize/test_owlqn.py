@@ -121,7 +121,7 @@ def test_rounding_ends_the_search_without_harm():
     result = solve_owlqn(objective, tol=1e-15, max_iter=5000)
     assert not result.converged
     assert "rounding" in result.message or "max_iter" in result.message
-    assert result.optimality < 1e-4
+    assert result.optimality < 1e-3
 
 
 # Classic bug 1: choosing the wrong orthant at zero.
