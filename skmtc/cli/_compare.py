@@ -1,12 +1,12 @@
 """`skmtc` and `skmtc compare`: all rankers in all settings, and a report."""
 
 import sys
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from skmtc import compare
+from skmtc.cli._comparison import CURVES, Comparison
 from skmtc.cli._config import Config, read_config
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._features import Features
@@ -18,45 +18,8 @@ from skmtc.cli._table import open_table, sample_table
 from skmtc.cli._text import comparison_text
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
-# The ends of the curves against K, as far as there are so many candidates.
+# The places K of the curves; with more than half of the candidates any ranker hits.
 CURVE_LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-CURVES = ("hit_rate", "novelty")
-
-
-@dataclass
-class Comparison:
-    """What rankers did in one setting.
-
-    Attributes
-    ----------
-    setting : str
-        Name of the setting.
-
-    metrics : list of str
-        What the table shows.
-
-    rows : DataFrame
-        One row per ranker, named so by its index: the metrics, the values of the curves,
-        fit_time, score_time and error.
-
-    lengths : list of int
-        Numbers of songs K of the curves.
-
-    split : dict
-        Counts of the split, as its splitter describes it.
-    """
-
-    setting: str
-    metrics: list
-    rows: pd.DataFrame
-    lengths: list
-    split: dict
-
-    def curve(self, metric):
-        """Give the values of a metric against K, by ranker; failed rankers have none."""
-        labels = [f"{metric}@{k}" for k in self.lengths]
-        good = self.rows[self.rows["error"] == ""]
-        return {name: good.loc[name, labels].to_numpy(dtype=float) for name in good.index}
 
 
 def run_sample(args):
@@ -106,7 +69,7 @@ def compare_settings(table, features, settings, rankers, metrics, *, config, qui
             except ValueError as error:
                 reasons.append(f"{setting}: {one_line(error)}")
                 note(f"left out: {reasons[-1]}")
-                progress.total -= len(rankers)
+                progress.skip(len(rankers))
                 continue
             counts = splitter.describe().iloc[0].to_dict()
             rows, lengths = _compare_rankers(
@@ -150,13 +113,13 @@ def _failed(name, judged, error):
 
 
 def _curve_lengths(table, splits):
-    """Choose numbers of songs up to that of the candidates of the smallest split."""
+    """Choose numbers of songs up to half of the candidates of the smallest split."""
     songs = table.X[table.song].to_numpy()
     most = []
     for train, test in splits:
         known, asked = set(songs[train]), set(songs[test])
         most.append(len(asked) if known.isdisjoint(asked) else len(known | asked))
-    return [k for k in CURVE_LENGTHS if k <= min(most)]
+    return [k for k in CURVE_LENGTHS if k <= max(1, min(most) // 2)]
 
 
 def _once(names):

@@ -6,6 +6,7 @@ import io
 # too faint on white, is replaced by grey. Markers say it again.
 COLOURS = ("ink", "#E69F00", "#56B4E9", "#009E73", "#8C8C8C", "#CC79A7", "#0072B2", "#D55E00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+STAR = 10.0  # a star is small for its size
 INK = {"light": "#1b1f24", "dark": "#e6e9ee"}
 PAPER = {"light": "#ffffff", "dark": "#171b21"}
 # The darkest blue of the palette can hardly be seen on a dark page.
@@ -17,10 +18,12 @@ def style_of(position, theme="light"):
     colour = COLOURS[position % len(COLOURS)]
     if theme == "dark":
         colour = LIGHTER.get(colour, colour)
+    marker = MARKERS[position % len(MARKERS)]
     lines = ("-", "--", ":")
     return {
         "color": INK[theme] if colour == "ink" else colour,
-        "marker": MARKERS[position % len(MARKERS)],
+        "marker": marker,
+        "markersize": STAR if marker == "*" else 6.5,
         "linestyle": lines[position // len(COLOURS) % len(lines)],
     }
 
@@ -53,10 +56,10 @@ def draw_curves(lengths, curves, *, title, ylabel, styles, theme="light"):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained", facecolor=PAPER[theme])
+    figure = Figure(figsize=(5.6, 4.6), layout="constrained", facecolor=PAPER[theme])
     axes = figure.add_subplot(facecolor=PAPER[theme])
     for name, values in curves.items():
-        axes.plot(lengths, values, label=name, linewidth=1.8, markersize=6.5, **styles[name])
+        axes.plot(lengths, values, label=name, linewidth=1.8, **styles[name])
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(FixedLocator(lengths))
     axes.xaxis.set_minor_locator(NullLocator())

@@ -58,7 +58,7 @@ def report_html(found, table, features, figures):
 </head>
 <body>
 <h1>Cold-start playlist recommendation</h1>
-<p>{escape(table.source)}: {escape(table.size)}.</p>
+<p>{escape(_sentence(table.source)[:-1])}: {escape(table.size)}.</p>
 <p class="soft">{escape(_sentence(features.told()))}</p>
 {"".join(sections)}
 <footer class="soft">
@@ -83,8 +83,18 @@ def _section(comparison, figures):
 <p class="soft">{escape(MEANINGS[comparison.setting])} {escape(split_text(comparison))}.</p>
 {_table(comparison)}
 {f'<div class="figures">{pictures}</div>' if pictures else ""}
+{_remark(comparison)}
 </section>
 """
+
+
+def _remark(comparison):
+    if not comparison.is_flat("novelty"):
+        return ""
+    return (
+        '<p class="soft">All candidates are equally novel, so novelty says nothing about the '
+        "rankers here, and has no figure.</p>"
+    )
 
 
 def _table(comparison):

@@ -43,6 +43,12 @@ class Progress:
         elif not self.quiet:
             print(f"[{self.done}/{self.total}] {what}", file=sys.stderr, flush=True)
 
+    def skip(self, n_steps):
+        """Tell that some steps will not be taken."""
+        self.total -= n_steps
+        if self._bar is not None:
+            self._bar.update(self._task, total=self.total)
+
     def finish(self):
         """Fill the bar."""
         if self._bar is not None:
@@ -73,7 +79,7 @@ def warnings_as_notes():
     """Turn warnings about data into notes, each told once; those to developers are left out."""
     told = set()
 
-    def show(message, category, *where, **more):
+    def show(message, category, *_, **__):
         if issubclass(category, UserWarning | RuntimeWarning) and str(message) not in told:
             told.add(str(message))
             note(message)

@@ -43,7 +43,7 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
         given["user_features"] = features.user_features()
     if "random_state" in asked:
         given["random_state"] = features.seed
-    if "n_jobs" in asked:
+    if name == "multitask":
         given["n_jobs"] = -1  # it never changes the result
     return set_parameters(ranker.set_params(**given), name, parameters or {})
 

@@ -79,8 +79,20 @@ def _new_user(ranker, attributes):
     for name, value in attributes.items():
         check_name("attribute of users", name, list(known), CommandError)
         row[name] = [_number(name, value) if known[name] else value]
+    _tell_strange(ranker, row)
     # A row without columns is no row: somebody of whom nothing is known has a missing attribute.
     return pd.DataFrame(row or {"": [None]})
+
+
+def _tell_strange(ranker, row):
+    """Tell which values no known user has."""
+    for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
+        if part != "categorical":
+            continue
+        for column, values in zip(columns, encoder.genres_, strict=True):
+            if column in row and row[column][0] not in values:
+                near = nearest(row[column][0], values)
+                note(f"nobody known has {column}={row[column][0]}: it counts as not told.{near}")
 
 
 def _number(name, value):
@@ -130,5 +142,7 @@ def _shown(table, form):
     if form == "csv":
         return table.to_csv(index=False).rstrip("\n")
     if form == "json":
-        return json.dumps(json.loads(table.to_json(orient="records")), ensure_ascii=False, indent=1)
+        # By way of pandas, as json does not know numpy's numbers.
+        rows = json.loads(table.to_json(orient="records", double_precision=15))
+        return json.dumps(rows, ensure_ascii=False, indent=1)
     return table.to_string(index=False, float_format=lambda x: f"{x:.4f}")

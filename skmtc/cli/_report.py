@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from skmtc.cli._comparison import CURVES
 from skmtc.cli._errors import CommandError
 from skmtc.cli._figures import draw_curves, figure_bytes, style_of
 from skmtc.cli._files import write_whole
@@ -15,7 +16,6 @@ from skmtc.cli._text import words
 DEFAULT_FOLDER = "skmtc-report"
 PAGE = "report.html"
 TABLES = ("comparison.csv", "curves.csv")
-CURVES = {"hit_rate": "Hit rate", "novelty": "Novelty"}
 
 
 def check_folder(path):
@@ -66,7 +66,7 @@ def _draw_all(found):
             continue
         for metric, what in CURVES.items():
             curves = {words(name): v for name, v in comparison.curve(metric).items()}
-            if not curves:
+            if not curves or comparison.is_flat(metric):
                 continue
             title = f"{what}, {words(comparison.setting)}"
             drawn = {}

@@ -54,7 +54,7 @@ def _search(ranker, points, splitter, table, args):
     scorer = make_playlist_scorer(args.metric)
     with Progress(len(points) * args.splits, quiet=args.quiet) as progress:
 
-        def told(estimator, X, y=None):
+        def told(estimator, X, _=None):
             chosen = ", ".join(f"{name}={getattr(estimator, name):g}" for name in GRID)
             progress.start(f"{words(args.setting)}: {chosen}")
             return scorer(estimator, X)
