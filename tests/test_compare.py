@@ -134,9 +134,10 @@ class Failing(PopularityRanker):
         self.fewest_rows = fewest_rows
 
     def fit(self, X, y=None):
+        """Fail or fit."""
         if len(X) < self.fewest_rows:
             raise ValueError(f"too few rows: {len(X)}")
-        return super().fit(X)
+        return super().fit(X, y)
 
 
 def test_a_ranker_that_fails_does_not_stop_the_others(X):

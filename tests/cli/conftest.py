@@ -8,7 +8,7 @@ from skmtc.datasets import make_playlists, write_table
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """A folder with small tables; tests write elsewhere."""
+    """Write small tables to a folder; tests write elsewhere."""
     folder = tmp_path_factory.mktemp("tables")
     X = make_playlists(30, 120, 80, n_features=2, random_state=0)
     write_table(X, folder / "playlists.csv")
@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(folder):
-    """A fitted model file."""
+    """Fit and store a model."""
     path = folder / "model.skops"
     assert main(["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]) == 0
     return path

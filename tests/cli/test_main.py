@@ -39,17 +39,12 @@ def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path, capsys):
 
 
 def test_a_fault_of_the_package_is_told_as_such(monkeypatch, capsys):
-    class Args:
-        debug = False
+    def fail(_):
+        raise KeyError("gone")
 
-        def run(self, args):
-            raise KeyError("gone")
-
-    class Parser:
-        def parse_args(self, argv):
-            return Args()
-
-    monkeypatch.setattr(_main, "make_parser", Parser)
+    parser = _main.make_parser()
+    parser.set_defaults(run=fail)
+    monkeypatch.setattr(_main, "make_parser", lambda: parser)
     assert main([]) == 1
     assert "KeyError: 'gone' (unexpected: run with --debug" in capsys.readouterr().err
 
