@@ -1,6 +1,7 @@
 """The arguments of the command, taught by example."""
 
 import argparse
+from textwrap import fill
 
 from skmtc import __version__
 from skmtc.cli._compare import run_compare, run_sample
@@ -13,6 +14,9 @@ from skmtc.cli._tune import run_tune
 from skmtc.cli._values import attributes, metric_name, positive, setting_name, whole_seed
 from skmtc.cli._values import ranker_name as ranker_type
 
+RANKER_LIST = fill(
+    f"rankers: {', '.join(RANKERS)}", 90, subsequent_indent="  ", break_on_hyphens=False
+)
 TABLE_HELP = "CSV or Parquet file with one row per song in a playlist"
 
 MAIN_EXAMPLES = """\
@@ -51,7 +55,7 @@ a config file, in which every line may be left out:
   [splits.cold-songs]
   song_size = 0.05
 
-rankers: {", ".join(RANKERS)}
+{RANKER_LIST}
 settings: {", ".join(SETTINGS)}
 metrics: auc, hit_rate@K, novelty@K, spread, ndcg, r_precision, neg_bottom_push_loss
 """
@@ -62,7 +66,7 @@ examples:
   skmtc fit playlists.csv --out model.skops --ranker multitask --params user_l2=0.1 push=0.5
   skmtc fit playlists.csv --out new_songs.skops --new-songs
 
-rankers: {", ".join(RANKERS)}
+{RANKER_LIST}
 Models are written with skops (pip install 'skmtc[secure]'), which loads without running code. A
 name that ends in .pkl makes a pickle, which is loaded with --trust only.
 """
@@ -89,32 +93,31 @@ The best setting is printed as Python code that fits it; progress goes to stderr
 
 def make_parser():
     """Make the parser; `args.run(args)` does the work."""
-    common = _common_options()
     parser = argparse.ArgumentParser(
         "skmtc",
         description="Cold-start playlist recommendation: songs for new playlists, new users and "
         "newly released songs. Without a command, all rankers are compared on embedded data.",
         epilog=MAIN_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
+        parents=[_common_options()],
     )
     parser.add_argument("--version", action="version", version=f"skmtc {__version__}")
     _add_out_folder(parser)
     parser.set_defaults(run=run_sample, out=DEFAULT_FOLDER, debug=False, quiet=False, seed=0)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add in (_add_compare, _add_fit, _add_recommend, _add_tune):
-        add(commands, common)
+        add(commands)
     return parser
 
 
-def _command(commands, common, name, run, summary, examples):
+def _command(commands, name, run, summary, examples):
     command = commands.add_parser(
         name,
         help=summary,
         description=f"{summary[0].upper()}{summary[1:]}.",
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        parents=[common],
+        parents=[_common_options()],  # made anew: defaults are kept in the options themselves
     )
     command.set_defaults(run=run)
     return command
@@ -148,9 +151,9 @@ def _add_columns(parser):
     columns.add_argument("--song", metavar="COLUMN", help="song ids (song)")
 
 
-def _add_compare(commands, common):
+def _add_compare(commands):
     summary = "compare rankers on your own table"
-    command = _command(commands, common, "compare", run_compare, summary, COMPARE_EXAMPLES)
+    command = _command(commands, "compare", run_compare, summary, COMPARE_EXAMPLES)
     command.add_argument("table", metavar="TABLE", help=TABLE_HELP)
     command.add_argument(
         "--setting", nargs="+", type=setting_name, metavar="SETTING", help="who is cold (all three)"
@@ -166,9 +169,9 @@ def _add_compare(commands, common):
     _add_columns(command)
 
 
-def _add_fit(commands, common):
+def _add_fit(commands):
     summary = "fit a ranker and store it"
-    command = _command(commands, common, "fit", run_fit, summary, FIT_EXAMPLES)
+    command = _command(commands, "fit", run_fit, summary, FIT_EXAMPLES)
     command.add_argument("table", metavar="TABLE", help=TABLE_HELP)
     command.add_argument("--out", metavar="MODEL", required=True, help="file of the model")
     command.add_argument(
@@ -185,9 +188,9 @@ def _add_fit(commands, common):
     _add_columns(command)
 
 
-def _add_recommend(commands, common):
+def _add_recommend(commands):
     summary = "recommend songs with a stored model"
-    command = _command(commands, common, "recommend", run_recommend, summary, RECOMMEND_EXAMPLES)
+    command = _command(commands, "recommend", run_recommend, summary, RECOMMEND_EXAMPLES)
     command.add_argument("model", metavar="MODEL", help="file written by `skmtc fit`")
     whom = command.add_mutually_exclusive_group(required=True)
     whom.add_argument("--playlist", metavar="ID", help="a known playlist")
@@ -206,9 +209,9 @@ def _add_recommend(commands, common):
     )
 
 
-def _add_tune(commands, common):
+def _add_tune(commands):
     summary = "search for the best penalties and push"
-    command = _command(commands, common, "tune", run_tune, summary, TUNE_EXAMPLES)
+    command = _command(commands, "tune", run_tune, summary, TUNE_EXAMPLES)
     command.add_argument("table", metavar="TABLE", help=TABLE_HELP)
     command.add_argument(
         "--setting", type=setting_name, required=True, metavar="SETTING", help=", ".join(SETTINGS)

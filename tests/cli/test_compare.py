@@ -55,15 +55,18 @@ def test_a_setting_without_a_split_is_told(tmp_path):
 
 def test_a_config_file(folder, tmp_path):
     (tmp_path / "compare.toml").write_text(
-        'setting = ["cold playlists"]\nrankers = ["ridge", "popularity"]\nmetrics = "auc"\n'
+        'setting = ["cold playlists"]\nrankers = ["multitask", "popularity"]\nmetrics = "auc"\n'
         '[columns]\nuser = "owner"\nplaylist = "pid"\nsong = "track"\n'
-        "[parameters.ridge]\nuser_l2 = 1e9\nshared_l2 = 1e9\n"
+        "[parameters.multitask]\ntol = 0.1\n"
         "[splits.cold-playlists]\nmin_song_count = 1\n"
     )
     arguments = ["compare", folder / "other.csv", "--config", "compare.toml", "--quiet"]
     run(*arguments, folder=tmp_path)
     table = _table(tmp_path / "skmtc-report")
-    assert table.index.tolist() == [("cold-playlists", "ridge"), ("cold-playlists", "popularity")]
+    assert table.index.tolist() == [
+        ("cold-playlists", "multitask"),
+        ("cold-playlists", "popularity"),
+    ]
     run(*arguments, "--rankers", "popularity", folder=tmp_path)  # options come before the config
     assert len(_table(tmp_path / "skmtc-report")) == 1
 
@@ -101,10 +104,9 @@ def test_bad_requests(folder, tmp_path, capsys):
         1, "--config", "absent.toml"
     )
     config = tmp_path / "compare.toml"
-    config.write_text("[parameters.ridge]\nuser_l3 = 1\n")
-    assert "There is no parameter of ridge 'user_l3'. Nearest: 'user_l2'" in told(
-        2, "--config", str(config)
-    )
+    config.write_text("[parameters.multitask]\nuser_l3 = 1\n")
+    rankers = ["--rankers", "multitask", "--config", str(config)]
+    assert "There is no parameter of multitask 'user_l3'. Nearest: 'user_l2'" in told(2, *rankers)
     config.write_text("[splits.cold-users]\nuser_share = 1\n")
     assert "There is no option of cold-users 'user_share'. Nearest: 'user_size'" in told(
         2, "--config", str(config)

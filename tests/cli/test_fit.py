@@ -13,14 +13,14 @@ from skmtc.cli import _files, main
 def test_a_model_is_stored_for_python_too(folder, tmp_path):
     done = run(
         *["fit", folder / "playlists.csv", "--out", "model.skops"],
-        *["--ranker", "ridge", "--params", "user_l2=0.5", "fit_intercept=true"],
+        *["--ranker", "ridge", "--params", "n_neighbors=5", "fit_intercept=true"],
         folder=tmp_path,
     )
     assert done.stdout.startswith("model.skops: RidgeRanker, fitted in ")
     assert "songs are described by artist, genre, year, x0, x1; users by age" in done.stderr
     path = tmp_path / "model.skops"
     ranker = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
-    assert ranker.user_l2 == 0.5
+    assert ranker.n_neighbors == 5
     assert ranker.fit_intercept is True
     assert [p.name for p in tmp_path.iterdir()] == ["model.skops"]
 

@@ -36,10 +36,10 @@ def test_the_best_are_marked_where_there_is_a_best(comparison):
 def test_lines(comparison):
     assert comparison_text(comparison).splitlines() == [
         "cold users: 1,200 training playlists, 20 test playlists of 7 users",
-        "ranker         AUC   Spread   fit s",
-        "popularity  0.500     1.000    0.10*",
-        "own songs   0.750*    2.000    2.00",
-        "ridge           -         -       -",
+        "ranker        AUC   Spread   fit s",
+        "popularity  0.500    1.000    0.10*",
+        "own songs   0.750*   2.000    2.00",
+        "ridge           -        -       -",
         "* best of its column; of novelty and spread moderate values are preferable, so none is "
         "marked",
         "ridge failed: ValueError: <no> artists",
