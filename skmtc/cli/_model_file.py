@@ -15,6 +15,7 @@ HARMLESS = {
     "numpy.clip",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
+    "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.utils._bunch.Bunch",
 }
