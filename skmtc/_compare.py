@@ -1,13 +1,18 @@
 """Judge several rankers by cross-validation."""
 
+import warnings
+from dataclasses import dataclass
+from numbers import Real
 from time import perf_counter
 
+import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 
-from skmtc._evaluate import DEFAULT_METRICS, by_playlist, check_by, summarize
+from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
 from skmtc.metrics._average import warn_undefined
 from skmtc.metrics._scorer import parse_metrics
 
@@ -24,6 +29,7 @@ def compare(
     n_resamples=1000,
     n_jobs=None,
     random_state=None,
+    error_score="raise",
     verbose=0,
 ):
     """Fit rankers on the training sets of splits, and judge them on the test sets.
@@ -44,7 +50,7 @@ def compare(
     metrics : str or sequence of str, default=("auc", "hit_rate@10", "hit_rate@100")
         As for :func:`evaluate`.
 
-    by : {"table", "summary", "playlist"}, default="table"
+    by : {"table", "summary", "fold", "playlist"}, default="table"
         Form of the result.
 
     candidates : {"auto", "all"}, default="auto"
@@ -62,6 +68,11 @@ def compare(
     random_state : int, RandomState instance or None, default=None
         Seed of the bootstrap.
 
+    error_score : "raise" or float, default="raise"
+        What to do when a ranker cannot be fitted or judged. "raise": stop with the error. A
+        number, such as `np.nan`: go on with the others, and give this value to every metric of
+        the ranker in that cv, with a warning that says why.
+
     verbose : int, default=0
         1 prints a line for each fit, when it is done.
 
@@ -74,7 +85,12 @@ def compare(
         Summary: one row per ranker, cv and metric, with the columns of :func:`evaluate`'s
         summary.
 
-        By playlist: the columns ranker, cv and fold, and those of :func:`evaluate`.
+        By fold: one row per fit, with the columns ranker, cv, fold, n_users, n_playlists, one
+        per metric, fit_time and score_time in seconds, and error, the message of a ranker that
+        failed, otherwise empty.
+
+        By playlist: the columns ranker, cv and fold, and those of :func:`evaluate`. Fits that
+        failed have no rows.
 
     See Also
     --------
@@ -97,32 +113,36 @@ def compare(
     >>> table[("cold users", "auc")].to_dict()
     {'popularity': 1.0}
     """
-    check_by(by, ("table", "summary", "playlist"))
+    check_by(by, ("table", "summary", "fold", "playlist"))
+    _check_error_score(error_score)
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     parse_metrics(metrics)  # a misspelt metric is told before any fit
+    splitters = _named_splitters(cv)
     tasks = [
         (name, ranker, where, fold, train, test)
-        for where, splitter in _named_splitters(cv).items()
+        for where, splitter in splitters.items()
         for fold, (train, test) in enumerate(check_cv(splitter).split(X))
         for name, ranker in _check_rankers(rankers).items()
     ]
     done = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates)
+        delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates, error_score)
         for _, ranker, _, _, train, test in tasks
     )
-    parts = []
-    for number, (task, (part, seconds)) in enumerate(zip(tasks, done, strict=True), start=1):
-        name, _, where, fold, _, _ = task
+    fits = []
+    for number, (task, fit) in enumerate(zip(tasks, done, strict=True), start=1):
+        fit.ranker, _, fit.cv, fit.fold, _, _ = task
         if verbose:
-            _print_progress(f"{number}/{len(tasks)} {name}, {where}, fold {fold}", part, seconds)
-        parts.append(part.assign(ranker=name, cv=where, fold=fold))
-    table = pd.concat(parts, ignore_index=True)
+            print(f"{number}/{len(tasks)} {fit.told()}", flush=True)
+        fits.append(fit)
+    _warn_failed(fits)
+    if by == "fold":
+        return _by_fold(fits, metrics, error_score)
     if by == "playlist":
-        ids = ["ranker", "cv", "fold"]
-        return table[ids + [c for c in table.columns if c not in ids]]
-    summary = summarize(
-        table,
-        ["ranker", "cv"],
+        return _by_playlist(fits, metrics)
+    summary = _summary(
+        fits,
+        metrics,
+        error_score,
         confidence=confidence,
         n_resamples=n_resamples if by == "summary" else 0,
         random_state=random_state,
@@ -130,7 +150,53 @@ def compare(
     if by == "summary":
         return summary
     _warn_undefined(summary)
-    return _wide(summary, list(rankers))
+    return _wide(summary, list(rankers), list(splitters), metrics)
+
+
+@dataclass
+class Fit:
+    """One ranker, fitted and judged on one split.
+
+    Attributes
+    ----------
+    table : DataFrame or None
+        One row per test playlist; None if the ranker failed.
+
+    fit_time, score_time : float
+        Seconds; NaN for what was not reached.
+
+    error : str
+        Why the ranker failed; empty if it did not.
+
+    ranker, cv : str
+        Names.
+
+    fold : int
+        Number of the split.
+    """
+
+    table: pd.DataFrame | None
+    fit_time: float
+    score_time: float
+    error: str = ""
+    ranker: str = ""
+    cv: str = ""
+    fold: int = 0
+
+    @property
+    def ids(self):
+        """What was fitted, as columns."""
+        return {"ranker": self.ranker, "cv": self.cv, "fold": self.fold}
+
+    def told(self):
+        """Tell in one line how it went."""
+        what = f"{self.ranker}, {self.cv}, fold {self.fold}"
+        if self.error:
+            return f"{what}: failed: {self.error}"
+        means = self.table.drop(columns=["user", "playlist", "size", "setting"]).mean()
+        told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
+        times = f"fitted in {self.fit_time:.1f} s, judged in {self.score_time:.1f} s"
+        return f"{what}: {times}: {told}"
 
 
 def _named_splitters(cv):
@@ -155,22 +221,91 @@ def _check_rankers(rankers):
     return rankers
 
 
-def _fit_and_judge(ranker, X, train, test, metrics, candidates):
-    start = perf_counter()
-    fitted = clone(ranker).fit(_take(X, train))
-    middle = perf_counter()
-    table = by_playlist(fitted, _take(X, test), metrics, candidates=candidates)
-    return table, (middle - start, perf_counter() - middle)
+def _check_error_score(error_score):
+    is_number = isinstance(error_score, Real) and not isinstance(error_score, bool)
+    if not is_number and error_score != "raise":
+        raise ValueError(
+            f"`error_score` must be 'raise' or a number; got {error_score!r}. Pass e.g. np.nan."
+        )
+
+
+def _fit_and_judge(ranker, X, train, test, metrics, candidates, error_score):
+    start = middle = perf_counter()
+    fit_time = np.nan
+    try:
+        fitted = clone(ranker).fit(_take(X, train))
+        middle = perf_counter()
+        fit_time = middle - start
+        table = by_playlist(fitted, _take(X, test), metrics, candidates=candidates)
+    except Exception as error:
+        if error_score == "raise":
+            raise
+        return Fit(None, fit_time, np.nan, f"{type(error).__name__}: {error}")
+    return Fit(table, fit_time, perf_counter() - middle)
 
 
 def _take(X, rows):
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def _print_progress(what, part, seconds):
-    means = part.drop(columns=["user", "playlist", "size", "setting"]).mean()
-    told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
-    print(f"{what}: fitted in {seconds[0]:.1f} s, judged in {seconds[1]:.1f} s: {told}", flush=True)
+def _warn_failed(fits):
+    """Tell why rankers failed, once for each ranker and cv."""
+    for (ranker, cv), error in _failed(fits).items():
+        warnings.warn(
+            f"{ranker}, {cv}, failed and gets `error_score`: {error}",
+            FitFailedWarning,
+            stacklevel=3,
+        )
+
+
+def _failed(fits):
+    """Give the first error of each ranker and cv that has one."""
+    failed = {}
+    for fit in fits:
+        if fit.error:
+            failed.setdefault((fit.ranker, fit.cv), fit.error)
+    return failed
+
+
+def _by_playlist(fits, metrics):
+    ids = ["ranker", "cv", "fold"]
+    parts = [fit.table.assign(**fit.ids) for fit in fits if fit.table is not None]
+    if not parts:
+        return pd.DataFrame(columns=[*ids, *ID_COLUMNS, *metrics])
+    table = pd.concat(parts, ignore_index=True)
+    return table[ids + [c for c in table.columns if c not in ids]]
+
+
+def _by_fold(fits, metrics, error_score):
+    rows = []
+    for fit in fits:
+        values = {"n_users": 0, "n_playlists": 0} | dict.fromkeys(metrics, error_score)
+        if fit.table is not None:
+            summary = _means(fit.table.assign(cv=fit.cv), ["cv"])
+            values = summary.iloc[0][["n_users", "n_playlists"]].to_dict()
+            values |= dict(zip(summary["metric"], summary["mean"], strict=True))
+        times = {"fit_time": fit.fit_time, "score_time": fit.score_time}
+        rows.append(fit.ids | values | times | {"error": fit.error})
+    return pd.DataFrame(rows)
+
+
+def _means(table, groups):
+    return summarize(table, groups, confidence=0.95, n_resamples=0, random_state=0)
+
+
+def _summary(fits, metrics, error_score, **options):
+    """Summarise every ranker and cv; where a fit failed, each value is `error_score`."""
+    failed = _failed(fits)
+    whole = [fit for fit in fits if (fit.ranker, fit.cv) not in failed]
+    told = {"mean": error_score, "low": error_score, "high": error_score}
+    told |= {"n_users": 0, "n_playlists": 0, "n_undefined": 0}
+    parts = [
+        pd.DataFrame([{"ranker": ranker, "cv": cv, "metric": metric} | told for metric in metrics])
+        for ranker, cv in failed
+    ]
+    if whole:
+        parts.insert(0, summarize(_by_playlist(whole, metrics), ["ranker", "cv"], **options))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _warn_undefined(summary):
@@ -180,7 +315,7 @@ def _warn_undefined(summary):
         warn_undefined(name, row.n_undefined, row.n_playlists)
 
 
-def _wide(summary, names):
+def _wide(summary, names, settings, metrics):
     wide = summary.pivot(index="ranker", columns=["cv", "metric"], values="mean")
-    columns = pd.MultiIndex.from_frame(summary[["cv", "metric"]].drop_duplicates())
+    columns = pd.MultiIndex.from_product([settings, metrics], names=["cv", "metric"])
     return wide.reindex(index=pd.Index(names, name="ranker"), columns=columns)

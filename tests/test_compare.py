@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.model_selection import KFold
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker, compare, evaluate
@@ -124,3 +124,87 @@ def test_rankers_that_score_alike_have_the_same_interval():
     twins = {"one": PopularityRanker(), "other": PopularityRanker()}
     summary = compare(twins, X, ColdUserKFold(2), "auc", by="summary", random_state=0)
     assert summary["low"].nunique() == summary["high"].nunique() == 1
+
+
+class Failing(PopularityRanker):
+    """Fails where the training set has fewer rows than it asks for."""
+
+    def __init__(self, fewest_rows=0):
+        super().__init__()
+        self.fewest_rows = fewest_rows
+
+    def fit(self, X, y=None):
+        """Fail or fit."""
+        if len(X) < self.fewest_rows:
+            raise ValueError(f"too few rows: {len(X)}")
+        return super().fit(X, y)
+
+
+def test_a_ranker_that_fails_does_not_stop_the_others(X):
+    cv = {"users": ColdUserKFold(2), "playlists": ColdPlaylistKFold(2)}
+    rankers = {"failing": Failing(10**9), **RANKERS}
+    with pytest.warns(FitFailedWarning) as told:
+        table = compare(rankers, X, cv, METRICS, error_score=-1.0)
+    assert len(told) == len(cv)
+    assert "failing, users, failed and gets `error_score`: ValueError: too few" in str(
+        told[0].message
+    )
+    assert table.columns.tolist() == [(where, m) for where in cv for m in METRICS]
+    assert (table.loc["failing"] == -1.0).all()
+    assert table.loc[list(RANKERS)].equals(compare(RANKERS, X, cv, METRICS))
+
+
+def test_one_failed_fold_counts_as_failure(X):
+    # The training rows of the two folds differ in number, so only one of them fails.
+    splits = [(np.arange(200), np.arange(200, 300)), (np.arange(150), np.arange(150, 300))]
+    rankers = {"failing": Failing(180), "popularity": PopularityRanker()}
+    with pytest.warns(FitFailedWarning):
+        summary = compare(
+            rankers, X, {"rows": splits}, "auc", by="summary", error_score=np.nan
+        ).set_index("ranker")
+    assert np.isnan(summary.loc["failing", "mean"])
+    assert summary.loc["failing", "n_playlists"] == 0
+    assert summary.loc["popularity", "mean"] > 0
+    with pytest.warns(FitFailedWarning):
+        folds = compare(rankers, X, {"rows": splits}, "auc", by="fold", error_score=np.nan)
+    errors = folds.set_index(["ranker", "fold"])["error"]
+    assert errors["failing", 1] == "ValueError: too few rows: 150"
+    assert (errors.drop(("failing", 1)) == "").all()
+    with pytest.warns(FitFailedWarning):
+        playlists = compare(rankers, X, {"rows": splits}, "auc", by="playlist", error_score=0.0)
+    counts = playlists.groupby("ranker")["fold"].nunique()
+    assert counts.to_dict() == {"failing": 1, "popularity": 2}
+
+
+def test_errors_are_raised_unless_asked_otherwise(X):
+    with pytest.raises(ValueError, match="too few rows"):
+        compare({"failing": Failing(10**9)}, X, ColdUserKFold(2), "auc")
+    with pytest.raises(ValueError, match="`error_score` must be 'raise' or a number; got 'nan'"):
+        compare(RANKERS, X, ColdUserKFold(2), "auc", error_score="nan")
+
+
+@pytest.mark.parametrize("by", ["table", "summary", "fold", "playlist"])
+def test_nothing_but_failures_still_gives_a_table(X, by):
+    with pytest.warns(FitFailedWarning):
+        result = compare(
+            {"failing": Failing(10**9)}, X, ColdUserKFold(2), "auc", by=by, error_score=0.5
+        )
+    assert len(result) == {"table": 1, "summary": 1, "fold": 2, "playlist": 0}[by]
+
+
+def test_by_fold_has_the_means_and_times_of_each_fit(X):
+    folds = compare(RANKERS, X, ColdPlaylistKFold(2), METRICS, by="fold")
+    assert folds.columns.tolist() == [
+        *["ranker", "cv", "fold", "n_users", "n_playlists"],
+        *[*METRICS, "fit_time", "score_time", "error"],
+    ]
+    assert (folds[["fit_time", "score_time"]] > 0).all(axis=None)
+    playlists = compare(RANKERS, X, ColdPlaylistKFold(2), METRICS, by="playlist")
+    means = playlists.groupby(["ranker", "fold"])["auc"].mean()
+    for row in folds.itertuples():
+        assert row.auc == pytest.approx(means[row.ranker, row.fold])
+    # The mean of novelty is over users.
+    part = playlists[(playlists["ranker"] == "multitask") & (playlists["fold"] == 1)]
+    expected = part.groupby("user")["novelty@5"].mean().mean()
+    row = folds[(folds["ranker"] == "multitask") & (folds["fold"] == 1)]
+    assert row["novelty@5"].item() == pytest.approx(expected)

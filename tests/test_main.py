@@ -1,21 +1,20 @@
 """The command that the README starts with."""
 
-import re
-import subprocess
-import sys
+import pandas as pd
+from commands import run
 
 
 def test_compares_all_rankers_in_all_settings(tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "skmtc"], capture_output=True, text=True, cwd=tmp_path, check=True
-    )
-    assert not run.stderr
-    blocks = re.split(r"\n(cold \w+)\n", run.stdout)
-    auc = {}
-    for setting, block in zip(blocks[1::2], blocks[2::2], strict=True):
-        for ranker, value in re.findall(r"^(\w[\w ]*?) +(\d\.\d+) +\d", block, flags=re.MULTILINE):
-            auc[setting, ranker] = float(value)
-    assert len(auc) == 3 * 8
-    for setting in ("cold playlists", "cold songs"):
+    done = run(folder=tmp_path)
+    assert len(done.stdout.split("* best of its column")) == 4
+    assert "[24/24] cold-songs: multitask" in done.stderr
+    assert "Report: skmtc-report/report.html" in done.stdout
+    table = pd.read_csv(tmp_path / "skmtc-report" / "comparison.csv")
+    assert len(table) == 3 * 8
+    assert table["error"].isna().all()
+    auc = table.set_index(["setting", "ranker"])["auc"]
+    for setting in ("cold-playlists", "cold-songs"):
         assert auc[setting, "multitask"] > auc[setting, "popularity"] + 0.05
-    assert "user0: song" in run.stdout
+    pictures = {p.name for p in (tmp_path / "skmtc-report").glob("*.png")}
+    settings = ("cold_playlists", "cold_users", "cold_songs")
+    assert {f"hit_rate_{s}.png" for s in settings} <= pictures

@@ -1,18 +1,18 @@
 """Membership tables as CSV and Parquet files."""
 
+from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
 from skmtc.datasets._files import MAX_BYTES, Source, plain_file
 
-ID_COLUMNS = ("user", "playlist", "song")
 FORMATS = (".csv", ".csv.gz", ".parquet")
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 PARQUET_MAGIC = b"PAR1"
 
 
-def read_table(path, *, max_bytes=MAX_BYTES):
+def read_table(path, *, user="user", playlist="playlist", song="song", max_bytes=MAX_BYTES):
     r"""Read a membership table from a CSV or Parquet file.
 
     Parameters
@@ -20,6 +20,15 @@ def read_table(path, *, max_bytes=MAX_BYTES):
     path : path-like
         A file with one row per song in a playlist, and at least the columns playlist and song;
         see the format of tables in the user guide. CSV may be gzip-compressed.
+
+    user : str or None, default="user"
+        Column of user ids, if the table has it.
+
+    playlist : str or None, default="playlist"
+        Column of playlist ids. None: a table of songs.
+
+    song : str or None, default="song"
+        Column of song ids. None: a table of users or playlists.
 
     max_bytes : int, default=8 GiB
         Refuse a file that is larger than this once decompressed.
@@ -52,8 +61,8 @@ def read_table(path, *, max_bytes=MAX_BYTES):
         X = _read_parquet(source.path, max_bytes)
     else:
         with plain_file(path, max_bytes) as plain:
-            X = _read_csv(plain, path)
-    _check_columns(X, f"{str(path)!r}")
+            X = _read_csv(plain, path, (user, playlist, song))
+    _check_columns(X, f"{str(path)!r}", (playlist, song))
     return X
 
 
@@ -97,14 +106,14 @@ def write_table(X, path):
         )
 
 
-def _read_csv(plain, path):
+def _read_csv(plain, path, ids):
     try:
         header = pd.read_csv(plain, nrows=0, encoding="utf-8-sig").columns
         # An id may be NA or 007: it is text, and missing only where it is empty.
-        missing = {name: [""] if name in ID_COLUMNS else MISSING for name in header}
+        missing = {name: [""] if name in ids else MISSING for name in header}
         return pd.read_csv(
             plain,
-            dtype={name: str for name in header if name in ID_COLUMNS},
+            dtype={name: str for name in header if name in ids},
             na_values=missing,
             keep_default_na=False,
             encoding="utf-8-sig",
@@ -149,10 +158,13 @@ def _import_parquet():
     return parquet
 
 
-def _check_columns(X, what):
-    missing = [name for name in ("playlist", "song") if name not in X.columns]
+def _check_columns(X, what, required=("playlist", "song")):
+    required = [name for name in required if name is not None]
+    missing = [name for name in required if name not in X.columns]
     if missing:
+        near = [c for name in missing for c in get_close_matches(name, map(str, X.columns), 1)]
         raise ValueError(
-            f"A membership table must have the columns playlist and song; got {what} with columns "
-            f"{list(X.columns)[:12]}. Rename or add {missing}."
+            f"A membership table must have the columns {' and '.join(required)}; got {what} with "
+            f"columns {list(X.columns)[:12]}. Rename or add {missing}, or say which columns to use"
+            f"{f' (nearest: {near})' if near else ''}."
         )

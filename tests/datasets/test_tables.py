@@ -120,3 +120,13 @@ def test_any_parquet_gives_a_table_or_a_clear_error(tmp_path):
             assert {"playlist", "song"} <= set(X.columns)
 
     check()
+
+
+def test_id_columns_may_have_other_names(tmp_path):
+    path = tmp_path / "tracks.csv"
+    path.write_text("owner,pid,track,year\n1,007,NA,2009\n")
+    X = read_table(path, user="owner", playlist="pid", song="track")
+    assert X.iloc[0].tolist() == ["1", "007", "NA", 2009]
+    assert read_table(path, playlist=None, song="track")["pid"].tolist() == [7]
+    with pytest.raises(ValueError, match=r"must have the columns list and track; .*add \['list'\]"):
+        read_table(path, playlist="list", song="track")

@@ -1,0 +1,50 @@
+"""What rankers did in one setting."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+# Metrics that are drawn against the number of songs K.
+CURVES = {"hit_rate": "Hit rate", "novelty": "Novelty"}
+
+
+@dataclass
+class Comparison:
+    """What rankers did in one setting.
+
+    Attributes
+    ----------
+    setting : str
+        Name of the setting.
+
+    metrics : list of str
+        What the table shows.
+
+    rows : DataFrame
+        One row per ranker, named so by its index: the metrics, the values of the curves,
+        fit_time, score_time and error.
+
+    lengths : list of int
+        Numbers of songs K of the curves.
+
+    split : dict
+        Counts of the split, as its splitter describes it.
+    """
+
+    setting: str
+    metrics: list
+    rows: pd.DataFrame
+    lengths: list
+    split: dict
+
+    def curve(self, metric):
+        """Give the values of a metric against K, by ranker; failed rankers have none."""
+        labels = [f"{metric}@{k}" for k in self.lengths]
+        good = self.rows[self.rows["error"] == ""]
+        return {name: good.loc[name, labels].to_numpy(dtype=float) for name in good.index}
+
+    def is_flat(self, metric):
+        """Tell whether a metric is the same for all rankers and lengths."""
+        values = np.array(list(self.curve(metric).values()))
+        return values.size > 0 and bool(np.ptp(values) < 1e-9)

@@ -1,0 +1,60 @@
+"""Errors that people can act on, each in one line."""
+
+import errno
+from difflib import get_close_matches
+
+# What people can mend themselves; anything else is a fault of this package.
+EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError)
+ADVICE = {
+    errno.ENOSPC: "Free some space, or write elsewhere with --out.",
+    errno.EDQUOT: "Free some space, or write elsewhere with --out.",
+    errno.EACCES: "Change the permissions, or choose another place.",
+    errno.EPERM: "Change the permissions, or choose another place.",
+    errno.EROFS: "Choose another place.",
+    errno.ENOENT: "Check the path.",
+    errno.ENOTDIR: "Check the path.",
+    errno.EISDIR: "Name a file.",
+}
+
+
+class CommandError(ValueError):
+    """The data, a file or an id is not as it must be."""
+
+
+class UsageError(CommandError):
+    """The arguments are not as they must be."""
+
+
+def one_line(error):
+    """Say in one line what went wrong."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f" {str(error.filename)!r}" if error.filename else ""
+        text = f"{error.strerror}:{where}" if where else error.strerror
+        advice = ADVICE.get(error.errno, "")
+        text = f"{text}. {advice}" if advice else text
+    elif isinstance(error, MemoryError):
+        text = "There is not enough memory. Use a smaller table."
+    else:
+        text = str(error) or type(error).__name__
+    text = " ".join(text.split())
+    if isinstance(error, EXPECTED):
+        return text
+    return f"{type(error).__name__}: {text} (unexpected: run with --debug and report it)"
+
+
+def nearest(name, known, n=3):
+    """Name the known names that are most like one, as the end of a message."""
+    by_text = {}
+    for value in known:
+        by_text.setdefault(str(value).lower(), str(value))
+    found = get_close_matches(str(name).lower(), by_text, n=n, cutoff=0.5)
+    if not found:
+        return ""
+    return f" Nearest: {', '.join(repr(by_text[text]) for text in found)}."
+
+
+def check_name(what, name, known, error=UsageError):
+    """Check that a name is known; otherwise tell the nearest."""
+    if name not in known:
+        near = nearest(name, known) or f" Choose among {', '.join(map(str, known))}."
+        raise error(f"There is no {what} {name!r}.{near}")

@@ -1,0 +1,41 @@
+"""Files that are either written whole or not at all."""
+
+import os
+from pathlib import Path
+
+from skmtc.cli._errors import CommandError
+
+
+def write_whole(path, content):
+    """Write bytes to a file by way of a temporary one beside it.
+
+    Whatever goes wrong, a file that was there before stays as it was.
+    """
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        _write_device(path, content)
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # nobody knows the temporary name
+        raise
+
+
+def _write_device(path, content):
+    """Write to a pipe or device, which must not be replaced by a file."""
+    if path.is_dir():
+        raise CommandError(f"A file must be written; got the folder {str(path)!r}. Name a file.")
+    try:
+        with open(path, "wb") as file:
+            file.write(content)
+    except OSError as error:
+        error.filename = str(path)
+        raise

@@ -1,0 +1,27 @@
+"""`skmtc fit`: a ranker fitted on a table, stored in a file."""
+
+import sys
+from time import perf_counter
+
+from skmtc.cli._features import Features
+from skmtc.cli._model_file import check_model_path, write_model
+from skmtc.cli._rankers import make_ranker
+from skmtc.cli._table import open_table
+from skmtc.cli._values import parameters
+
+
+def run_fit(args):
+    """Fit a ranker and store it."""
+    check_model_path(args.out)
+    chosen = parameters(args.params)
+    table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
+    features = Features.of(table, args.seed)
+    ranker = make_ranker(args.ranker, table, features, new_songs=args.new_songs, parameters=chosen)
+    if not args.quiet:
+        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        print(f"fitting {args.ranker}", file=sys.stderr, flush=True)
+    start = perf_counter()
+    ranker.fit(table.X)
+    seconds = perf_counter() - start
+    write_model(ranker, args.out)
+    print(f"{args.out}: {type(ranker).__name__}, fitted in {seconds:.1f} s")

@@ -1,0 +1,129 @@
+"""The report as one HTML file that needs nothing else."""
+
+from base64 import b64encode
+from html import escape
+
+from skmtc import __version__
+from skmtc.cli._settings import MEANINGS
+from skmtc.cli._text import best_of, cell, column_name, split_text, words
+
+GENERATOR = f'<meta name="generator" content="skmtc {__version__}">'
+OWN = b'<meta name="generator" content="skmtc '  # how a report is known again
+
+STYLE = """
+:root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59636e;
+  --line: #d5dae0; --best: #dcefe6; --bad: #8a4200; --band: #f5f7f9; }
+@media (prefers-color-scheme: dark) { :root { --page: #171b21; --ink: #e6e9ee; --soft: #a4adb8;
+  --line: #39414b; --best: #1c4a3a; --bad: #ffb27a; --band: #1e242c; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 76rem; padding: 1.5rem 1rem 3rem; background: var(--page);
+  color: var(--ink); font: 16px/1.5 system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.3rem; margin: 2.2rem 0 .2rem; }
+p { margin: .3rem 0 .8rem; } .soft { color: var(--soft); }
+.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: .4rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { padding: .4rem .8rem; text-align: right; white-space: nowrap; }
+th:first-child { text-align: left; font-weight: 600; }
+thead th { border-bottom: 2px solid var(--line); }
+tbody tr:nth-child(even) { background: var(--band); }
+td.best { background: var(--best); font-weight: 700; }
+td.failed { color: var(--bad); text-align: left; white-space: normal; }
+.figures { display: grid; gap: 1rem; margin-top: 1rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
+.figures img { width: 100%; height: auto; display: block; }
+figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden; }
+footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; }
+"""
+
+READING = (
+    "AUC is the probability that a song of the playlist ranks above another candidate. HitRate@K "
+    "is the share of a playlist's songs among the K best (recall). Novelty@K says how unpopular "
+    "the K best songs are, and spread how evenly a ranker's attention is spread over all songs; "
+    "moderate values of both are preferable, so no ranker is marked as best by them. Fit is in "
+    "seconds. The best value of each other column is marked."
+)
+
+
+def report_html(found, table, features, figures):
+    """Compose the report; `figures` are pairs of (light, dark) SVG by setting and title."""
+    sections = [_section(comparison, figures.get(comparison.setting, {})) for comparison in found]
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+{GENERATOR}
+<title>skmtc report: {escape(table.source)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Cold-start playlist recommendation</h1>
+<p>{escape(_sentence(table.source)[:-1])}: {escape(table.size)}.</p>
+<p class="soft">{escape(_sentence(features.told()))}</p>
+{"".join(sections)}
+<footer class="soft">
+<p>{READING}</p>
+<p>Made by skmtc {__version__} with seed {features.seed}; the figures of all tables are in
+comparison.csv, those of all curves in curves.csv.</p>
+</footer>
+</body>
+</html>
+"""
+
+
+def _sentence(text):
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _section(comparison, figures):
+    pictures = "".join(_picture(title, *pair) for title, pair in figures.items())
+    name = words(comparison.setting)
+    return f"""<section>
+<h2>{escape(_sentence(name)[:-1])}</h2>
+<p class="soft">{escape(MEANINGS[comparison.setting])} {escape(split_text(comparison))}.</p>
+{_table(comparison)}
+{f'<div class="figures">{pictures}</div>' if pictures else ""}
+{_remark(comparison)}
+</section>
+"""
+
+
+def _remark(comparison):
+    if not comparison.is_flat("novelty"):
+        return ""
+    return (
+        '<p class="soft">All candidates are equally novel, so novelty says nothing about the '
+        "rankers here, and has no figure.</p>"
+    )
+
+
+def _table(comparison):
+    labels = [*comparison.metrics, "fit_time"]
+    heads = "".join(f"<th>{escape(column_name(c))}</th>" for c in comparison.metrics)
+    best = best_of(comparison)
+    rows = []
+    for name, row in comparison.rows.iterrows():
+        if row["error"]:
+            cells = f'<td class="failed" colspan="{len(labels)}">{escape(row["error"])}</td>'
+        else:
+            cells = "".join(_cell(cell(c, row[c]), best[c][name]) for c in labels)
+        rows.append(f"<tr><th>{escape(words(name))}</th>{cells}</tr>")
+    return (
+        '<div class="scroll"><table><thead><tr><th>ranker</th>'
+        f"{heads}<th>fit s</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _cell(text, is_best):
+    return f'<td class="best">{text}</td>' if is_best else f"<td>{text}</td>"
+
+
+def _picture(title, light, dark):
+    return (
+        f'<figure><picture><source media="(prefers-color-scheme: dark)" srcset="{_data(dark)}">'
+        f'<img src="{_data(light)}" alt="{escape(title)}"></picture></figure>'
+    )
+
+
+def _data(svg):
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"

@@ -1,0 +1,56 @@
+"""Rankers by name, made for a table."""
+
+from importlib.util import find_spec
+
+from skmtc import (
+    CollocatedArtistRanker,
+    HistoryRanker,
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PairwiseRanker,
+    PopularityRanker,
+    RidgeRanker,
+    SameArtistRanker,
+)
+from skmtc.cli._errors import check_name
+
+RANKERS = {
+    "popularity": PopularityRanker,
+    "same-artists": SameArtistRanker,
+    "collocated-artists": CollocatedArtistRanker,
+    "own-songs": HistoryRanker,
+    "matrix-factorization": MatrixFactorizationRanker,
+    "ridge": RidgeRanker,
+    "pairwise": PairwiseRanker,
+    "multitask": MultitaskPlaylistRanker,
+}
+
+
+def available_rankers():
+    """List the rankers whose packages are installed."""
+    return [name for name in RANKERS if name != "matrix-factorization" or find_spec("implicit")]
+
+
+def make_ranker(name, table, features, *, new_songs=False, parameters=None):
+    """Make a ranker with the columns, features and seed that it asks for."""
+    ranker = RANKERS[name]()
+    asked = ranker.get_params(deep=False)
+    given = dict(table.ids)
+    if "artist" in asked and features.songs.artist is not None:
+        given["artist"] = features.songs.artist
+    if "song_features" in asked:
+        given["song_features"] = features.song_features(new_songs=new_songs)
+        given["user_features"] = features.user_features()
+    if "random_state" in asked:
+        given["random_state"] = features.seed
+    if name == "multitask":
+        given["n_jobs"] = -1  # it never changes the result
+    return set_parameters(ranker.set_params(**given), name, parameters or {})
+
+
+def set_parameters(ranker, name, parameters):
+    """Set parameters by name, and tell the nearest names of one that there is not."""
+    known = [p for p in ranker.get_params() if p not in ("user", "playlist", "song")]
+    for parameter in parameters:
+        check_name(f"parameter of {name}", parameter, known)
+    return ranker.set_params(**parameters)

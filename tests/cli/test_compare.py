@@ -1,0 +1,113 @@
+"""`skmtc compare`."""
+
+import pandas as pd
+from commands import error_of, run
+
+from skmtc.cli import main
+
+
+def _table(folder):
+    return pd.read_csv(folder / "comparison.csv").set_index(["setting", "ranker"])
+
+
+def test_rankers_and_settings_of_choice(folder, tmp_path):
+    done = run(
+        *["compare", folder / "playlists.csv", "--setting", "cold-users", "cold-songs"],
+        *["--rankers", "popularity", "same_artists", "--metrics", "auc", "ndcg", "--out", "here"],
+        folder=tmp_path,
+    )
+    table = _table(tmp_path / "here")
+    assert [s for s, _ in table.index] == ["cold-users"] * 2 + ["cold-songs"] * 2
+    assert table.columns.tolist() == ["auc", "ndcg", "fit_time", "score_time", "error"]
+    assert "cold users: " in done.stdout
+    assert "AUC" in done.stdout
+    assert "NDCG" in done.stdout
+    assert "cold playlists" not in done.stdout
+    assert "[4/4] cold-songs: same-artists" in done.stderr
+
+
+def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
+    done = run(
+        *["compare", folder / "ids.csv", "--rankers", "same-artists", "popularity", "multitask"],
+        *["--metrics", "auc", "--quiet"],
+        folder=tmp_path,
+    )
+    table = _table(tmp_path / "skmtc-report")
+    errors = table["error"].fillna("")
+    assert "artist column" in errors["cold-users", "same-artists"]
+    assert "New songs need columns" in errors["cold-songs", "multitask"]
+    assert errors["cold-playlists", "multitask"] == ""
+    assert table.loc[("cold-playlists", "multitask"), "auc"] > 0.5
+    assert "same artists failed: " in done.stdout
+    assert "artist column" in (tmp_path / "skmtc-report" / "report.html").read_text()
+
+
+def test_a_setting_without_a_split_is_told(tmp_path):
+    rows = [f"u{p},p{p},s{p}{s}" for p in range(3) for s in range(3)]
+    (tmp_path / "apart.csv").write_text("\n".join(["user,playlist,song", *rows]))
+    arguments = ["compare", "apart.csv", "--rankers", "popularity", "--quiet"]
+    done = run(*arguments, "--setting", "cold-users", folder=tmp_path, code=1)
+    assert error_of(done).startswith("skmtc: error: No setting has a split: cold-users: ")
+    done = run(*arguments, folder=tmp_path)
+    assert "note: left out: cold-users: " in done.stderr
+    assert "cold songs" in done.stdout
+
+
+def test_a_config_file(folder, tmp_path):
+    (tmp_path / "compare.toml").write_text(
+        'setting = ["cold playlists"]\nrankers = ["multitask", "popularity"]\nmetrics = "auc"\n'
+        '[columns]\nuser = "owner"\nplaylist = "pid"\nsong = "track"\n'
+        "[parameters.multitask]\ntol = 0.1\n"
+        "[splits.cold-playlists]\nmin_song_count = 1\n"
+    )
+    arguments = ["compare", folder / "other.csv", "--config", "compare.toml", "--quiet"]
+    run(*arguments, folder=tmp_path)
+    table = _table(tmp_path / "skmtc-report")
+    assert table.index.tolist() == [
+        ("cold-playlists", "multitask"),
+        ("cold-playlists", "popularity"),
+    ]
+    run(*arguments, "--rankers", "popularity", folder=tmp_path)  # options come before the config
+    assert len(_table(tmp_path / "skmtc-report")) == 1
+
+
+def test_the_result_is_the_same_again_and_follows_the_seed(folder, tmp_path):
+    found = {}
+    for out, seed in (("one", 0), ("again", 0), ("other", 1)):
+        arguments = ["compare", str(folder / "playlists.csv"), "--rankers", "pairwise"]
+        arguments += ["--setting", "cold-playlists", "--metrics", "auc", "--quiet"]
+        assert main([*arguments, "--out", str(tmp_path / out), "--seed", str(seed)]) == 0
+        found[out] = _table(tmp_path / out)["auc"].item()
+    assert found["one"] == found["again"] != found["other"]
+
+
+def test_bad_requests(folder, tmp_path, capsys):
+    table = str(folder / "playlists.csv")
+
+    def told(code, *arguments):
+        assert main(["compare", table, "--out", str(tmp_path / "out"), *arguments]) == code
+        return capsys.readouterr().err.splitlines()[-1]
+
+    assert "There is no ranker 'poplarity'. Nearest: 'popularity'." in told(
+        2, "--rankers", "poplarity"
+    )
+    assert "There is no setting 'cold-user'. Nearest: 'cold-users'" in told(
+        2, "--setting", "cold-user"
+    )
+    assert "A metric must be one of" in told(2, "--metrics", "accuracy")
+    assert "Use spread." in told(2, "--metrics", "spread_frequency")
+    assert "must have the columns list and song" in told(1, "--playlist", "list")
+    assert "(nearest: ['playlist'])" in told(1, "--playlist", "playlists")
+    assert "must have the user column 'users'" in told(1, "--user", "users")
+    assert "Nearest: 'user'." in told(1, "--user", "users")
+    assert "No such file or directory: 'absent.toml'. Check the path." in told(
+        1, "--config", "absent.toml"
+    )
+    config = tmp_path / "compare.toml"
+    config.write_text("[parameters.multitask]\nuser_l3 = 1\n")
+    rankers = ["--rankers", "multitask", "--config", str(config)]
+    assert "There is no parameter of multitask 'user_l3'. Nearest: 'user_l2'" in told(2, *rankers)
+    config.write_text("[splits.cold-users]\nuser_share = 1\n")
+    assert "There is no option of cold-users 'user_share'. Nearest: 'user_size'" in told(
+        2, "--config", str(config)
+    )

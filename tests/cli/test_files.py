@@ -1,0 +1,39 @@
+"""Files written whole or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from skmtc.cli._files import write_whole
+
+
+def test_a_file_is_replaced_and_links_are_followed(tmp_path):
+    path = tmp_path / "file"
+    write_whole(path, b"one")
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    write_whole(link, b"two")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"two"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_permissions_are_the_usual_ones(tmp_path):
+    mask = os.umask(0)
+    os.umask(mask)
+    write_whole(tmp_path / "file", b"")
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
+
+
+def test_devices_are_written_to_not_replaced():
+    write_whole(os.devnull, b"gone")
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_whole("/dev/full", b"one")
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="A file must be written; got the folder"):
+        write_whole(tmp_path, b"")

@@ -1,0 +1,84 @@
+"""Exit codes and one-line errors of the command."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from commands import ENVIRONMENT, error_of, run
+
+import skmtc
+from skmtc.cli import _main, main
+
+
+def test_version_and_help(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"skmtc {skmtc.__version__}"
+    assert main(["--help"]) == 0
+    assert "skmtc recommend model.skops --user ana" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["compare", "fit", "recommend", "tune"])
+def test_every_command_teaches_by_example(command, capsys):
+    assert main([command, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert told.count(f"\n  skmtc {command} ") >= 3
+    assert max(map(len, told.splitlines())) <= 100
+
+
+def test_wrong_arguments(tmp_path):
+    done = run("fit", "table.csv", folder=tmp_path, code=2)
+    assert "the following arguments are required: --out" in done.stderr
+
+
+def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path, capsys):
+    done = run("compare", "absent.csv", folder=tmp_path, code=1)
+    assert "'absent.csv', which is not there" in error_of(done)
+    assert main(["compare", str(tmp_path / "absent.csv"), "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_fault_of_the_package_is_told_as_such(monkeypatch, capsys):
+    def fail(_):
+        raise KeyError("gone")
+
+    parser = _main.make_parser()
+    parser.set_defaults(run=fail)
+    monkeypatch.setattr(_main, "make_parser", lambda: parser)
+    assert main([]) == 1
+    assert "KeyError: 'gone' (unexpected: run with --debug" in capsys.readouterr().err
+
+
+def test_interruption(folder, tmp_path):
+    command = [sys.executable, "-m", "skmtc", "compare", str(folder / "playlists.csv")]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE
+    ) as process:
+        while not process.stderr.readline().startswith("[1/"):
+            pass
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+        assert process.wait() == 130
+    assert told.endswith("skmtc: interrupted\n")
+    assert "Traceback" not in told
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(model, tmp_path):
+    command = [sys.executable, "-m", "skmtc", "recommend", str(model), "--user", "user1"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        told = process.stderr.read()
+        assert process.wait() == 0
+    assert told == b""
+
+
+def test_options_may_stand_before_the_command(folder, tmp_path, capsys):
+    out = str(tmp_path / "here")
+    arguments = ["--quiet", "--out", out, "compare", str(folder / "playlists.csv")]
+    arguments += ["--rankers", "popularity", "--setting", "cold-users"]
+    assert main(arguments) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    assert out in told.out
