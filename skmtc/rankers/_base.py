@@ -10,17 +10,16 @@ from abc import ABCMeta, abstractmethod
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._memory import row_batches
 from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._queries import Queries, Songs, distinct
-from skmtc.rankers._topk import top_k
+from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
@@ -90,7 +89,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             rows = order[batch]
             asked = query_of_row[rows]
             left = self._query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
-            scores[rows] = _row_products(left[asked - asked[0]], right[song_of_row[rows]])
+            scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
         return scores
 
     def score(self, X, y=None):
@@ -193,18 +192,11 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
                 f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
                 "chance pass sample=False."
             )
-        rng = check_random_state(random_state)
-        best = np.empty((len(queries), n_recommendations), dtype=np.intp)
-        best_scores = np.empty(best.shape)
-        for batch, scores in self._score_blocks(queries, self._song_vectors(songs)):
-            ranks = scores
-            if sample:  # the largest of scores with Gumbel noise are a draw from the softmax
-                ranks = scores / temperature + rng.gumbel(size=scores.shape)
-            if seen is not None:
-                ranks[seen[batch].nonzero()] = -np.inf
-            best[batch] = top_k(ranks, n_recommendations)
-            best_scores[batch] = np.take_along_axis(scores, best[batch], axis=1)
-        return songs.ids[best], best_scores
+        draw = None
+        if sample:
+            draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
+        best, scores = self._best_songs(queries, songs, n_recommendations, seen=seen, draw=draw)
+        return songs.ids[best], scores
 
     def query_vectors(self, X):
         """Give the vectors of queries, whose inner products with song vectors are scores.
@@ -412,20 +404,20 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         )
         return csr_array(seen @ pick)
 
-    def _score_blocks(self, queries, song_vectors):
-        """Yield the scores of all songs for blocks of queries that fit the working memory."""
-        for batch in row_batches(len(queries), 24 * song_vectors.shape[0]):
+    def _best_songs(self, queries, songs, k, *, seen, draw):
+        """Give the positions in `songs` of the k best for each query, and their scores."""
+        song_vectors = self._song_vectors(songs)
+        finder = TopSongs(
+            song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
+        )
+        found = []
+        for batch in row_batches(len(queries), 24 * song_vectors.shape[1]):
             positions = np.arange(batch.start, batch.stop)
             vectors = self._query_vectors(queries.take(positions))
-            yield batch, safe_sparse_dot(vectors, song_vectors.T, dense_output=True)
-
-
-def _row_products(left, right):
-    if issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    if issparse(right):
-        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", left, right)
+            seen_in_batch = None if seen is None else seen[batch]
+            found.append(finder.best(vectors, k, seen=seen_in_batch, positions=positions))
+        columns, scores = zip(*found, strict=True)
+        return np.concatenate(columns), np.concatenate(scores)
 
 
 def _check_distinct(ids):
