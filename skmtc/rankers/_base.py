@@ -15,9 +15,20 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skmtc._checks import check_number
 from skmtc._memory import row_batches
-from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
+from skmtc._table import (
+    ROLES,
+    Ids,
+    column_label,
+    find_id_columns,
+    read_ids,
+    read_memberships,
+    shown,
+    to_frame,
+)
 from skmtc.metrics import make_playlist_scorer
+from skmtc.rankers._cap import artist_codes, best_with_cap
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
@@ -142,11 +153,16 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         n_recommendations=10,
         candidates=None,
         exclude_seen=True,
+        max_per_artist=None,
         sample=False,
         temperature=1.0,
         random_state=None,
     ):
         """Give the best songs for each playlist or user asked for.
+
+        Scores are those of `predict`; of equal scores the song that comes first in the catalogue
+        or in `candidates` comes first. Queries are shared out to threads: `n_jobs` of them if the
+        ranker has that parameter and it is not None, else one per core. This changes no result.
 
         Parameters
         ----------
@@ -163,6 +179,12 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
 
         exclude_seen : bool, default=True
             Whether to leave out songs that a known playlist already has.
+
+        max_per_artist : int or None, default=None
+            Most songs of one artist in a list: songs of artists who have had so many are passed
+            over on the way down the ranking. Artists are in the column "artist", or in the one
+            that the ranker's parameter `artist` names, of the table of `fit`, and of
+            `candidates` if that brings new songs. Songs whose artist is missing are not capped.
 
         sample : bool, default=False
             Whether to draw songs, without replacement, with probabilities in proportion to
@@ -195,7 +217,16 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         draw = None
         if sample:
             draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
-        best, scores = self._best_songs(queries, songs, n_recommendations, seen=seen, draw=draw)
+        find = self._finder(queries, songs, seen=seen, draw=draw)
+        if max_per_artist is None:
+            best, scores = find(n_recommendations, np.arange(len(queries)))
+        else:
+            check_number("max_per_artist", max_per_artist, at_least=1, whole=True)
+            new = None if songs.new_rows is None else self._artists(songs.new_rows)
+            artists = artist_codes(self._song_artists, new, songs)
+            best, scores = best_with_cap(
+                find, len(queries), n_recommendations, artists, max_per_artist
+            )
         return songs.ids[best], scores
 
     def query_vectors(self, X):
@@ -293,7 +324,15 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         self.membership_ = table.membership
         self.user_of_playlist_ = table.user_of_playlist
         self.left_out_ = table.left_out
+        artists = self._artists(table.song_rows)
+        self._song_artists = None if artists is None else artists.to_numpy()
         self._lookups = {"song": table.songs, "playlist": table.playlists, "user": table.users}
+
+    def _artists(self, rows):
+        """Give the artist column of some rows; None where there is none."""
+        name = getattr(self, "artist", "artist")
+        label = None if name is None else column_label(rows, name)
+        return None if label is None else rows[label]
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
@@ -404,20 +443,24 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         )
         return csr_array(seen @ pick)
 
-    def _best_songs(self, queries, songs, k, *, seen, draw):
-        """Give the positions in `songs` of the k best for each query, and their scores."""
+    def _finder(self, queries, songs, *, seen, draw):
+        """Give a function that finds the k best of songs for the queries at some positions."""
         song_vectors = self._song_vectors(songs)
-        finder = TopSongs(
+        top_songs = TopSongs(
             song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
         )
-        found = []
-        for batch in row_batches(len(queries), 24 * song_vectors.shape[1]):
-            positions = np.arange(batch.start, batch.stop)
-            vectors = self._query_vectors(queries.take(positions))
-            seen_in_batch = None if seen is None else seen[batch]
-            found.append(finder.best(vectors, k, seen=seen_in_batch, positions=positions))
-        columns, scores = zip(*found, strict=True)
-        return np.concatenate(columns), np.concatenate(scores)
+
+        def find(k, positions):
+            found = []
+            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
+                asked = positions[batch]
+                vectors = self._query_vectors(queries.take(asked))
+                seen_by_asked = None if seen is None else seen[asked]
+                found.append(top_songs.best(vectors, k, seen=seen_by_asked, positions=asked))
+            columns, scores = zip(*found, strict=True)
+            return np.concatenate(columns), np.concatenate(scores)
+
+        return find
 
 
 def _check_distinct(ids):
