@@ -61,8 +61,9 @@ def solve_owlqn(
         Ignored: nothing here depends on chance. All solvers have it.
 
     callback : callable, default=None
-        Called after every iteration with a dict of the newest entries of the history and
-        `iteration`. The solver stops when it returns True.
+        Called after every iteration with a dict of the newest entries of the history,
+        `iteration`, and `coef`, a function that gives the coefficients. The solver stops when it
+        returns True.
 
     Returns
     -------
@@ -119,7 +120,8 @@ def solve_owlqn(
         history["optimality"].append(optimality)
         history["seconds"].append(perf_counter() - start)
         if callback is not None and callback(
-            {name: values[-1] for name, values in history.items()} | {"iteration": iteration}
+            {name: values[-1] for name, values in history.items()}
+            | {"iteration": iteration, "coef": coef.copy}
         ):
             message = "the callback asked to stop"
             break

@@ -1,6 +1,7 @@
 """The fast solver: few passes over the data, and much work between them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -71,8 +72,9 @@ def solve_prox_newton(
         Seed of the sample of songs.
 
     callback : callable, default=None
-        Called after every iteration with a dict of the newest entries of the history and
-        `iteration`. The solver stops when it returns True.
+        Called after every iteration with a dict of the newest entries of the history,
+        `iteration`, and `coef`, a function that gives the coefficients. The solver stops when it
+        returns True.
 
     Returns
     -------
@@ -145,7 +147,10 @@ def _run(
     message = "max_iter was reached"
     for iteration in range(1, max_iter + 1):
         point = solver.iterate(point)
-        stop = callback is not None and callback(solver.newest() | {"iteration": iteration})
+        stop = callback is not None and callback(
+            solver.newest()
+            | {"iteration": iteration, "coef": partial(solver.problem.coef_of, point)}
+        )
         if solver.converged:
             message = "optimality is at most tol"
             break
