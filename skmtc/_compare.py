@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, by_playlist, check_by, summarize
+from skmtc._progress import with_bar
 from skmtc.metrics._average import warn_undefined
 from skmtc.metrics._scorer import parse_metrics
 
@@ -28,7 +29,8 @@ def compare(
 ):
     """Fit rankers on the training sets of splits, and judge them on the test sets.
 
-    All rankers get the same splits.
+    All rankers get the same splits. On a terminal, with rich installed (the extra `progress`), a
+    bar shows how many fits are done.
 
     Parameters
     ----------
@@ -110,6 +112,7 @@ def compare(
         delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates)
         for _, ranker, _, _, train, test in tasks
     )
+    done = with_bar(done, "Comparing rankers", len(tasks))
     parts = []
     for number, (task, (part, seconds)) in enumerate(zip(tasks, done, strict=True), start=1):
         name, _, where, fold, _, _ = task

@@ -20,6 +20,7 @@ MODULES = ["skmtc"] + [
 ALLOWED = {
     "_checks": set(),
     "_memory": set(),
+    "_progress": set(),
     "_table": set(),
     "optimize": {"_checks", "_memory"},
     "metrics": {"_checks", "_memory"},
@@ -28,7 +29,7 @@ ALLOWED = {
     "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
     "model_selection": {"_table"},
     "_evaluate": {"_checks", "metrics"},
-    "_compare": {"_evaluate", "metrics"},
+    "_compare": {"_evaluate", "_progress", "metrics"},
 }
 
 
