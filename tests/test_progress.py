@@ -3,7 +3,6 @@
 import io
 import sys
 
-
 from skmtc import PopularityRanker, compare
 from skmtc._progress import with_bar
 from skmtc.datasets import make_playlists
