@@ -13,6 +13,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
+from skmtc._progress import with_bar
 from skmtc.metrics._average import warn_undefined
 from skmtc.metrics._scorer import parse_metrics
 
@@ -34,7 +35,8 @@ def compare(
 ):
     """Fit rankers on the training sets of splits, and judge them on the test sets.
 
-    All rankers get the same splits.
+    All rankers get the same splits. On a terminal, with rich installed (the extra `progress`), a
+    bar shows how many fits are done.
 
     Parameters
     ----------
@@ -128,6 +130,7 @@ def compare(
         delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates, error_score)
         for _, ranker, _, _, train, test in tasks
     )
+    done = with_bar(done, "Comparing rankers", len(tasks))
     fits = []
     for number, (task, fit) in enumerate(zip(tasks, done, strict=True), start=1):
         fit.ranker, _, fit.cv, fit.fold, _, _ = task

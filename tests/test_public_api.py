@@ -20,6 +20,7 @@ MODULES = ["skmtc"] + [
 ALLOWED = {
     "_checks": set(),
     "_memory": set(),
+    "_progress": set(),
     "_table": set(),
     "optimize": {"_checks", "_memory"},
     "metrics": {"_checks", "_memory"},
@@ -29,7 +30,7 @@ ALLOWED = {
     "model_selection": {"_table"},
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "metrics"},
-    "_compare": {"_evaluate", "metrics"},
+    "_compare": {"_evaluate", "_progress", "metrics"},
     "cli": {"", "datasets", "features", "metrics", "model_selection"},
 }
 

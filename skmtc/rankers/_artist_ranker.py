@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skmtc._table import Ids, column_label
+from skmtc._table import Ids
 from skmtc.rankers._base import BaseRanker
 
 
@@ -49,7 +49,3 @@ class ArtistRanker(BaseRanker):
             ids = Ids(self.artist_popularity_.index, "artist")
             codes[named] = ids.codes(artists[named])
         return codes
-
-    def _artists(self, rows):
-        label = None if self.artist is None else column_label(rows, self.artist)
-        return None if label is None else rows[label]

@@ -10,17 +10,27 @@ from abc import ABCMeta, abstractmethod
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skmtc._checks import check_number
 from skmtc._memory import row_batches
-from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
+from skmtc._table import (
+    ROLES,
+    Ids,
+    column_label,
+    find_id_columns,
+    read_ids,
+    read_memberships,
+    shown,
+    to_frame,
+)
 from skmtc.metrics import make_playlist_scorer
+from skmtc.rankers._cap import artist_codes, best_with_cap
 from skmtc.rankers._queries import Queries, Songs, distinct
-from skmtc.rankers._topk import top_k
+from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
@@ -90,7 +100,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             rows = order[batch]
             asked = query_of_row[rows]
             left = self._query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
-            scores[rows] = _row_products(left[asked - asked[0]], right[song_of_row[rows]])
+            scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
         return scores
 
     def score(self, X, y=None):
@@ -143,11 +153,16 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         n_recommendations=10,
         candidates=None,
         exclude_seen=True,
+        max_per_artist=None,
         sample=False,
         temperature=1.0,
         random_state=None,
     ):
         """Give the best songs for each playlist or user asked for.
+
+        Scores are those of `predict`; of equal scores the song that comes first in the catalogue
+        or in `candidates` comes first. Queries are shared out to threads: `n_jobs` of them if the
+        ranker has that parameter and it is not None, else one per core. This changes no result.
 
         Parameters
         ----------
@@ -164,6 +179,12 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
 
         exclude_seen : bool, default=True
             Whether to leave out songs that a known playlist already has.
+
+        max_per_artist : int or None, default=None
+            Most songs of one artist in a list: songs of artists who have had so many are passed
+            over on the way down the ranking. Artists are in the column "artist", or in the one
+            that the ranker's parameter `artist` names, of the table of `fit`, and of
+            `candidates` if that brings new songs. Songs whose artist is missing are not capped.
 
         sample : bool, default=False
             Whether to draw songs, without replacement, with probabilities in proportion to
@@ -193,18 +214,20 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
                 f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
                 "chance pass sample=False."
             )
-        rng = check_random_state(random_state)
-        best = np.empty((len(queries), n_recommendations), dtype=np.intp)
-        best_scores = np.empty(best.shape)
-        for batch, scores in self._score_blocks(queries, self._song_vectors(songs)):
-            ranks = scores
-            if sample:  # the largest of scores with Gumbel noise are a draw from the softmax
-                ranks = scores / temperature + rng.gumbel(size=scores.shape)
-            if seen is not None:
-                ranks[seen[batch].nonzero()] = -np.inf
-            best[batch] = top_k(ranks, n_recommendations)
-            best_scores[batch] = np.take_along_axis(scores, best[batch], axis=1)
-        return songs.ids[best], best_scores
+        draw = None
+        if sample:
+            draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
+        find = self._finder(queries, songs, seen=seen, draw=draw)
+        if max_per_artist is None:
+            best, scores = find(n_recommendations, np.arange(len(queries)))
+        else:
+            check_number("max_per_artist", max_per_artist, at_least=1, whole=True)
+            new = None if songs.new_rows is None else self._artists(songs.new_rows)
+            artists = artist_codes(self._song_artists, new, songs)
+            best, scores = best_with_cap(
+                find, len(queries), n_recommendations, artists, max_per_artist
+            )
+        return songs.ids[best], scores
 
     def query_vectors(self, X):
         """Give the vectors of queries, whose inner products with song vectors are scores.
@@ -295,6 +318,8 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             )
 
     def _store(self, table):
+        artists = self._artists(table.song_rows)
+        self._song_artists = None if artists is None else artists.to_numpy()
         vars(self).update(self._tables(table))
 
     def _tables(self, table):
@@ -308,6 +333,24 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             "left_out_": table.left_out,
             "_lookups": {"song": table.songs, "playlist": table.playlists, "user": table.users},
         }
+
+    def _artists(self, rows):
+        """Give the artist column of some rows; None where there is none."""
+        name = getattr(self, "artist", "artist")
+        label = None if name is None else column_label(rows, name)
+        return None if label is None else rows[label]
+
+    def _joined_artists(self, extension):
+        """Give the artists of known and new songs; None where the known ones have none."""
+        if self._song_artists is None:
+            return None
+        is_new = extension.song_source < 0
+        artists = np.full(len(is_new), np.nan, dtype=object)
+        artists[~is_new] = self._song_artists[extension.song_source[~is_new]]
+        new = self._artists(extension.song_rows)
+        if new is not None:
+            artists[is_new] = new
+        return artists
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
@@ -418,20 +461,24 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         )
         return csr_array(seen @ pick)
 
-    def _score_blocks(self, queries, song_vectors):
-        """Yield the scores of all songs for blocks of queries that fit the working memory."""
-        for batch in row_batches(len(queries), 24 * song_vectors.shape[0]):
-            positions = np.arange(batch.start, batch.stop)
-            vectors = self._query_vectors(queries.take(positions))
-            yield batch, safe_sparse_dot(vectors, song_vectors.T, dense_output=True)
+    def _finder(self, queries, songs, *, seen, draw):
+        """Give a function that finds the k best of songs for the queries at some positions."""
+        song_vectors = self._song_vectors(songs)
+        top_songs = TopSongs(
+            song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
+        )
 
+        def find(k, positions):
+            found = []
+            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
+                asked = positions[batch]
+                vectors = self._query_vectors(queries.take(asked))
+                seen_by_asked = None if seen is None else seen[asked]
+                found.append(top_songs.best(vectors, k, seen=seen_by_asked, positions=asked))
+            columns, scores = zip(*found, strict=True)
+            return np.concatenate(columns), np.concatenate(scores)
 
-def _row_products(left, right):
-    if issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    if issparse(right):
-        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", left, right)
+        return find
 
 
 def _check_distinct(ids):

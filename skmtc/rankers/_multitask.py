@@ -1,5 +1,7 @@
 """The ranker of the paper: shared, user and playlist weights of song features."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -10,6 +12,7 @@ from skmtc.optimize._users_only import HeldShared, solve_users
 from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
 from skmtc.rankers._extension import extend, join_rows
 from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
+from skmtc.rankers._watch import CallbackSupportMixin, Watch, with_callbacks
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
 USER_SOLVERS = {"prox-newton": solve_users, "owlqn": solve_owlqn}
@@ -22,7 +25,7 @@ LARGE_FEATURE = 100.0
 LOOSE_GAP = 0.1
 
 
-class MultitaskPlaylistRanker(FeatureRanker):
+class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     """Rank songs for playlists by multitask learning.
 
     The score of a song for a playlist is linear in the song's features. The weights of a playlist
@@ -116,7 +119,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         seed gives the same weights to within `tol`.
 
     verbose : int, default=0
-        1 prints a line per iteration.
+        1 prints a line per iteration: objective, optimality and seconds.
 
     Attributes
     ----------
@@ -185,6 +188,13 @@ class MultitaskPlaylistRanker(FeatureRanker):
     See Also
     --------
     PopularityRanker : Ranking by popularity alone.
+
+    Notes
+    -----
+    With scikit-learn 1.9 and later, a fit can be watched by callbacks, such as `ProgressBar` and
+    `ScoringMonitor`: `set_callbacks`, see :mod:`sklearn.callback`. An iteration of the solver is a
+    task. The fit stops without a warning when the hook `on_fit_task_end` of a callback returns
+    True. Callbacks that ask for `y` get ones, as every row of a table is a positive.
 
     References
     ----------
@@ -255,6 +265,25 @@ class MultitaskPlaylistRanker(FeatureRanker):
         self.random_state = random_state
         self.verbose = verbose
 
+    def fit(self, X, y=None):
+        """Learn from a membership table.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        table, frame = self._start_fit(X)
+        return self._watched_fit(X, table, frame)
+
     def partial_fit(self, X, y=None):
         """Add playlists, users and songs exactly, with the shared weights held.
 
@@ -321,14 +350,23 @@ class MultitaskPlaylistRanker(FeatureRanker):
         check_choice("loss", self.loss, ("classification", "ranking"))
         check_checkpoint(self.checkpoint)
 
-    def _fit(self, table, frame):
+    @with_callbacks
+    def _watched_fit(self, X, table, frame):
+        watch = Watch(self, X, table)
+        self._fit(table, frame, watch)
+        self._store(table)
+        watch.fit_ends()
+        return self
+
+    def _fit(self, table, frame, watch):
         features = self._fit_features(table, frame)
         if len(table.playlists) == 0:
             self._store_nothing_learned()
             return
         objective = self._objective(features, table)
         coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        self._store_result(objective, self._solve(objective, coef0), features)
+        result = self._solve(objective, coef0, partial(watch.iteration_ends, objective))
+        self._store_result(objective, result, features, may_warn=not watch.stopped)
 
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
@@ -345,9 +383,9 @@ class MultitaskPlaylistRanker(FeatureRanker):
         names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept", "n_jobs")
         return {name: getattr(self, name) for name in names}
 
-    def _solve(self, objective, coef0):
+    def _solve(self, objective, coef0, iteration_ends):
         """Minimise; with a checkpoint, from where a fit that did not end has left it."""
-        solve, options = SOLVERS[self.solver], self._solver_options()
+        solve, options = SOLVERS[self.solver], self._solver_options(iteration_ends)
         if self.checkpoint is None:
             return solve(objective, coef0, **options)
         checkpoint = Checkpoint(self.checkpoint, fingerprint(objective, self.solver))
@@ -359,12 +397,17 @@ class MultitaskPlaylistRanker(FeatureRanker):
         checkpoint.close(result)
         return result
 
-    def _solver_options(self):
+    def _solver_options(self, iteration_ends=None):
+        def callback(state):
+            if self.verbose:
+                _print_iteration(state)
+            return iteration_ends is not None and iteration_ends(state)
+
         return {
             "tol": self.tol,
             "max_iter": self.max_iter,
             "random_state": check_random_state(self.random_state).randint(2**31 - 1),
-            "callback": _print_iteration if self.verbose else None,
+            "callback": callback,
         }
 
     def _query_vectors(self, queries):
@@ -390,13 +433,11 @@ class MultitaskPlaylistRanker(FeatureRanker):
             rows[codes >= 0] = getattr(self, f"{role}_coef_")[codes[codes >= 0]]
         return coef
 
-    def _store_result(self, objective, result, features):
+    def _store_result(self, objective, result, features, *, may_warn=True):
         hint = self._scaling_hint(features)
-        if not result.converged or (hint and _is_loose(result)):
+        if may_warn and (not result.converged or (hint and _is_loose(result))):
             warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
-        self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
-            part.copy() for part in objective.split(result.coef)
-        )
+        self._store_coef(objective, result.coef)
         self.lambdas_ = self._lambdas(objective.n_playlists)
         self.objective_ = result.objective
         self.optimality_ = result.optimality
@@ -406,6 +447,11 @@ class MultitaskPlaylistRanker(FeatureRanker):
 
     def _lambdas(self, n_playlists):
         return self.user_l2 / n_playlists, self.playlist_l1 / n_playlists, float(self.shared_l1)
+
+    def _store_coef(self, objective, coef):
+        self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
+            part.copy() for part in objective.split(coef)
+        )
 
     def _store_nothing_learned(self):
         """Store weights of zero: every playlist is full, which the warning has told."""
@@ -427,6 +473,7 @@ class MultitaskPlaylistRanker(FeatureRanker):
         n_playlists = len(extension.playlists)
         return self._tables(extension) | {
             "song_vectors_": vectors,
+            "_song_artists": self._joined_artists(extension),
             "user_attributes_": self._joined_user_attributes(extension),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,

@@ -22,3 +22,20 @@ def mean_of_groups(groups, n_groups):
     sizes = np.diff(sums.indptr)
     sums.data /= np.repeat(sizes, sizes)
     return sums
+
+
+def stored_pairs(matrix):
+    """Give the rows and columns of the stored entries, in the order of their values."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
+
+
+def stored_values(matrix, rows, columns):
+    """Give the values at some places of a matrix without repeated entries; 0 if none is stored."""
+    if matrix.nnz == 0:
+        return np.zeros(len(rows))
+    matrix = matrix.sorted_indices()
+    stored_rows, stored_columns = stored_pairs(matrix)
+    keys = stored_rows * matrix.shape[1] + stored_columns
+    asked = np.asarray(rows) * matrix.shape[1] + columns
+    places = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
+    return np.where(keys[places] == asked, matrix.data[places], 0)

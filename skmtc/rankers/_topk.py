@@ -1,13 +1,193 @@
-"""The best songs of each row of scores."""
+"""The best songs of many queries, found without a close look at most songs."""
+
+from dataclasses import dataclass
 
 import numpy as np
+from joblib import effective_n_jobs
+from scipy.sparse import issparse
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skmtc._memory import row_batches, rows_that_fit
+from skmtc.optimize._threads import Threads
+from skmtc.rankers._sparse import stored_pairs, stored_values
+
+# Scores of this many queries at a time stay in the caches of a core.
+BLOCK_ROWS = 64
+
+# The k-th best score is first guessed from every 16th song.
+STRIDE = 16
+
+# For fewer queries, a copy of the song vectors in single precision does not pay.
+FEWEST_IN_SINGLE = 16
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draw songs in proportion to exp(score / temperature), in place of taking the best.
+
+    The songs with the largest sums of score / temperature and Gumbel noise are such a draw,
+    without replacement. The noise of a query depends on the seed and its position alone.
+
+    Parameters
+    ----------
+    seed : sequence of int
+        Source of chance.
+
+    temperature : float
+        The lower, the closer a draw is to the best songs.
+    """
+
+    seed: tuple
+    temperature: float
+
+    def keys(self, scores, positions):
+        """Give the sums of scores and noise for the queries at some positions."""
+        keys = scores / self.temperature
+        for row, position in zip(keys, positions, strict=True):
+            rng = np.random.default_rng([*self.seed, position])
+            row -= np.log(rng.standard_exponential(len(row)))
+        return keys
+
+
+class TopSongs:
+    """Find the best songs of queries.
+
+    Inner products in single precision, whose rounding errors are bounded, rule most songs out.
+    Those that may be among the best are scored again, as `predict` does it. So the result is
+    that of sorting all scores of `predict`, for any blocks and any number of threads; of equal
+    scores the earlier song comes first.
+
+    Parameters
+    ----------
+    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+        Vectors of the candidates.
+
+    n_queries : int
+        About how many queries there will be.
+
+    draw : Draw or None, default=None
+        How to draw songs; None takes the best.
+
+    n_jobs : int or None, default=None
+        Number of threads, in the sense of joblib, but one per core for None.
+    """
+
+    def __init__(self, song_vectors, *, n_queries, draw=None, n_jobs=None):
+        self.song_vectors = song_vectors
+        self.draw = draw
+        self.n_jobs = -1 if n_jobs is None else n_jobs
+        self._factors, self._largest = song_vectors, 0.0
+        if not issparse(song_vectors) and draw is None:
+            squares = np.einsum("nd,nd->n", song_vectors, song_vectors, dtype=np.float64)
+            self._largest = float(np.sqrt(squares.max()))
+            if n_queries >= FEWEST_IN_SINGLE and self._largest < 1e15:
+                self._factors = song_vectors.astype(np.float32, copy=False)
+
+    def best(self, query_vectors, k, *, seen=None, added=None, positions=None):
+        """Find the k best songs of each query.
+
+        Parameters
+        ----------
+        query_vectors : array or csr_array of shape (n_queries, n_dimensions)
+            Vectors of the queries.
+
+        k : int
+            How many songs to find.
+
+        seen : csr_array of shape (n_queries, n_songs) or None, default=None
+            Where an entry is stored, the song is not wanted.
+
+        added : csr_array of shape (n_queries, n_songs) or None, default=None
+            Terms to add to the inner products.
+
+        positions : ndarray of shape (n_queries,) or None, default=None
+            Names the noise of each query; None counts from 0.
+
+        Returns
+        -------
+        columns : ndarray of shape (n_queries, k)
+            Columns of songs, the best first; -1 where there are no more.
+
+        scores : ndarray of shape (n_queries, k)
+            Their scores; -inf where there are no more.
+        """
+        n_queries, n_songs = query_vectors.shape[0], self.song_vectors.shape[0]
+        columns = np.empty((n_queries, k), dtype=np.intp)
+        scores = np.empty((n_queries, k))
+        if positions is None:
+            positions = np.arange(n_queries)
+
+        def fill(rows):
+            block = [None if m is None else m[rows] for m in (query_vectors, seen, added)]
+            columns[rows], scores[rows] = self._best_of_block(*block, positions[rows], k)
+
+        size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs))
+        if n_queries <= size:  # no threads, which would take longer to start than to do it
+            fill(slice(0, n_queries))
+            return columns, scores
+        n_threads = effective_n_jobs(self.n_jobs)
+        size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs * n_threads))
+        blocks = [slice(start, start + size) for start in range(0, n_queries, size)]
+        Threads(n_threads).map(fill, blocks)
+        return columns, scores
+
+    def _best_of_block(self, vectors, seen, added, positions, k):
+        scores, error = self._scores(vectors, added)
+        keys = scores if self.draw is None else self.draw.keys(scores, positions)
+        if seen is not None:
+            keys[stored_pairs(seen)] = -np.inf
+        rows, columns = _shortlist(keys, error, k)
+        if error.any():
+            values = ranks = self._exact(vectors, added, rows, columns)
+        else:
+            values, ranks = scores[rows, columns], keys[rows, columns]
+        places, is_there = _best_places(rows, ranks, len(keys), k)
+        rows, columns, values = (array[places[is_there]] for array in (rows, columns, values))
+        if self.draw is not None and not issparse(vectors) and not issparse(self.song_vectors):
+            values = self._exact(vectors, added, rows, columns)
+        best = np.full(places.shape, -1, dtype=np.intp)
+        best_scores = np.full(places.shape, -np.inf)
+        best[is_there], best_scores[is_there] = columns, values
+        return best, best_scores
+
+    def _scores(self, vectors, added):
+        """Give the scores of a block, and a bound on the error of each row's."""
+        error = np.zeros(vectors.shape[0])
+        if issparse(vectors) or issparse(self._factors) or self.draw is not None:
+            scores = safe_sparse_dot(vectors, self.song_vectors.T, dense_output=True)
+        else:
+            norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
+            factors = self._factors if norms.max() < 1e15 else self.song_vectors
+            scores = _in_type_of(factors, vectors) @ factors.T
+            error = _rounding_error(scores.dtype, vectors.shape[1], norms, self._largest)
+        if added is not None:
+            scores[stored_pairs(added)] += added.data
+            error[error > 0] += 8 * np.finfo(scores.dtype).eps * abs(added.data).max(initial=0.0)
+        return scores, error
+
+    def _exact(self, vectors, added, rows, columns):
+        """Score pairs of queries and songs as `predict` does, by single inner products."""
+        values = np.empty(len(rows))
+        for batch in row_batches(len(rows), 24 * max(1, vectors.shape[1])):
+            left, right = vectors[rows[batch]], self.song_vectors[columns[batch]]
+            values[batch] = row_products(left, right)
+        return values if added is None else values + stored_values(added, rows, columns)
+
+
+def row_products(left, right):
+    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
+    if issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    if issparse(right):
+        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
+    return np.einsum("nd,nd->n", left, right)
 
 
 def top_k(scores, k):
     """Give the columns of the k largest scores of each row, best first.
 
     Of equal scores the earlier column comes first, so the result depends on nothing but the
-    scores. Scores of -inf are never wanted by a caller that has k others.
+    scores.
 
     Parameters
     ----------
@@ -44,3 +224,74 @@ def _settle_ties(scores, columns):
         above = np.flatnonzero(scores[row] > last[row])
         equal = np.flatnonzero(scores[row] == last[row])
         columns[row] = np.concatenate([above, equal[: columns.shape[1] - len(above)]])
+
+
+def _in_type_of(factors, vectors):
+    """Give the vectors in single precision if the factors are a copy in single precision."""
+    return vectors.astype(np.float32, copy=False) if factors.dtype == np.float32 else vectors
+
+
+def _rounding_error(dtype, n_dimensions, norms, largest):
+    """Bound the difference of two ways to compute the same inner products.
+
+    The first term is the usual bound, for both ways together, and with room to spare. The second
+    is for numbers that are too small for the type.
+    """
+    limits = np.finfo(dtype)
+    relative = 2 * (n_dimensions + 4) * limits.eps * norms * largest
+    return relative + 4 * n_dimensions * limits.tiny * (norms + largest + 1) * (norms > 0)
+
+
+def _shortlist(keys, error, k):
+    """Give the pairs of rows and columns that may be among the k best of their row.
+
+    Keys of -inf are never given. Pairs come in the order of rows, then of columns.
+    """
+    lowest = np.finfo(keys.dtype).min / 2
+    least = _guess(keys, k) - 2 * error
+    while True:
+        least = np.maximum(least, lowest)
+        # Rounded down to the type of the keys, which are not worth a copy in another one.
+        floor = np.nextafter(least.astype(keys.dtype), -np.inf)
+        rows, columns = np.divmod(np.flatnonzero(keys >= floor[:, None]), keys.shape[1])
+        near = keys[rows, columns]
+        needed = np.maximum(_kth_largest(rows, near, len(keys), k) - 2 * error, lowest)
+        if (least <= needed).all():
+            break
+        least = np.minimum(least, needed)
+    close = near >= needed[rows]
+    return rows[close], columns[close]
+
+
+def _guess(keys, k):
+    """Guess a key that somewhat more than k keys of each row reach, from a few columns."""
+    sample = keys[:, ::STRIDE]
+    expected = k / STRIDE
+    rank = int(np.ceil(expected + 4 * np.sqrt(expected) + 2))
+    if rank >= sample.shape[1]:
+        return np.full(len(keys), -np.inf)
+    place = sample.shape[1] - rank
+    return np.partition(sample, place, axis=1)[:, place].astype(np.float64)
+
+
+def _kth_largest(rows, values, n_rows, k):
+    """Give the k-th largest value of each row, -inf where there are fewer."""
+    padded, _ = _by_row(rows, values, n_rows, k)
+    place = padded.shape[1] - k
+    return np.partition(padded, place, axis=1)[:, place]
+
+
+def _best_places(rows, ranks, n_rows, k):
+    """Give the places in `ranks` of the k best of each row, and whether there are so many."""
+    padded, starts = _by_row(rows, ranks, n_rows, k)
+    order = top_k(padded, k)
+    return starts[:-1, None] + order, order < np.diff(starts)[:, None]
+
+
+def _by_row(rows, values, n_rows, fewest):
+    """Lay out the values of each row side by side, filled up with -inf; and where rows start."""
+    starts = np.searchsorted(rows, np.arange(n_rows + 1))
+    width = max(fewest, int(np.diff(starts).max()))
+    padded = np.full((n_rows, width), -np.inf)
+    padded[rows, np.arange(len(rows)) - starts[rows]] = values
+    return padded, starts

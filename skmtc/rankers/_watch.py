@@ -1,0 +1,71 @@
+"""Watching a fit by scikit-learn's callbacks, which there are from version 1.9 on."""
+
+from copy import copy
+
+import numpy as np
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    HAS_CALLBACKS = True
+except ImportError:  # scikit-learn below 1.9
+    HAS_CALLBACKS = False
+
+    class CallbackSupportMixin:
+        """Stands in for scikit-learn's class: there are no callbacks."""
+
+    def with_callbacks(method):
+        """Stand in for scikit-learn's decorator: there are no callbacks."""
+        return method
+
+
+class Watch:
+    """Tells the callbacks of a ranker about the iterations of its solver.
+
+    Parameters
+    ----------
+    ranker : estimator
+        The ranker that is being fitted.
+
+    X : DataFrame or array
+        The table that it is fitted on.
+
+    table : MembershipTable
+        The same, read.
+    """
+
+    def __init__(self, ranker, X, table):
+        self.ranker = ranker
+        self.table = table
+        self.stopped = False
+        # `ScoringMonitor` gives no score without y. All rows are positives; rankers ignore it.
+        self._data = {"estimator": ranker, "X": X, "y": np.ones(len(X))}
+        self._context = None
+        if HAS_CALLBACKS:
+            self._context = ranker._init_callback_context(max_subtasks=ranker.max_iter)
+            self._context.call_on_fit_task_begin(**self._data)
+
+    def iteration_ends(self, objective, state):
+        """Tell that an iteration ended; give whether a callback wants the fit to stop."""
+        if self._context is None:
+            return False
+        context = self._context.subcontext(task_name=f"iteration {state['iteration']}")
+        context.call_on_fit_task_begin(**self._data)
+        self.stopped = context.call_on_fit_task_end(
+            **self._data,
+            # Called only if a callback asks for the ranker as it is by now.
+            reconstruction_attributes=lambda: self._attributes(objective, state),
+        )
+        return self.stopped
+
+    def fit_ends(self):
+        """Tell that the ranker is fitted."""
+        if self._context is not None:
+            self._context.call_on_fit_task_end(**self._data, reconstruction_attributes={})
+
+    def _attributes(self, objective, state):
+        """Give the attributes that the ranker would have if it stopped here."""
+        stopped = copy(self.ranker)
+        stopped._store(self.table)
+        stopped._store_coef(objective, state["coef"]())
+        return vars(stopped)
