@@ -17,6 +17,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._memory import row_batches
+from skmtc._state import VersionedState, all_or_nothing
 from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._queries import Queries, Songs, distinct
@@ -26,7 +27,7 @@ from skmtc.rankers._trial import lay_out
 _mean_auc = make_playlist_scorer("auc")
 
 
-class BaseRanker(BaseEstimator, metaclass=ABCMeta):
+class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
@@ -57,9 +58,10 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted ranker.
         """
-        table, frame = self._start_fit(X)
-        self._fit(table, frame)
-        self._store(table)
+        with all_or_nothing(self):
+            table, frame = self._start_fit(X)
+            self._fit(table, frame)
+            self._store(table)
         return self
 
     def predict(self, X):
