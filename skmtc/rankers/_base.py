@@ -5,6 +5,7 @@ new) and a song each have a vector, and the score is their product. A ranker is 
 methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
 """
 
+import threading
 import warnings
 from abc import ABCMeta, abstractmethod
 
@@ -20,19 +21,27 @@ from skmtc._memory import row_batches
 from skmtc._state import VersionedState, all_or_nothing
 from skmtc._table import ROLES, Ids, find_id_columns, read_ids, read_memberships, shown, to_frame
 from skmtc.metrics import make_playlist_scorer
+from skmtc.rankers._forget import who_stays
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import top_k
 from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
 
+# Held while the lookups of an unpickled ranker are made; no part of any ranker's state.
+_making_lookups = threading.Lock()
+
 
 class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
-    `_query_vectors` and `_song_vectors`.
+    `_query_vectors` and `_song_vectors`. They list in `_user_rows` and `_playlist_rows` the
+    attributes that have one row per user or playlist, for `forget`.
     """
+
+    _user_rows = ("users_",)
+    _playlist_rows = ("playlists_", "membership_", "user_of_playlist_")
 
     _doc_link_module = "skmtc"
     _doc_link_template = (
@@ -208,6 +217,38 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             best_scores[batch] = np.take_along_axis(scores, best[batch], axis=1)
         return songs.ids[best], best_scores
 
+    def forget(self, users):
+        """Remove users, with all that is stored of them alone.
+
+        Their ids, attributes and weights go, and so do their playlists, with ids, songs and
+        weights. Other known users and playlists are scored as before, to the last bit; a user who
+        was removed is scored as a new user.
+
+        What was learned from many users together stays: shared weights, popularity, factors and
+        features of songs, and the songs themselves. Only a new `fit` without the users undoes
+        their part in these. A transformer passed as `user_features` may hold values of single
+        users, such as the names of all countries.
+
+        Parameters
+        ----------
+        users : list or array of user ids
+            Whom to remove; all must be known. Where owners are unknown (`user=None`), ids of
+            playlists.
+
+        Returns
+        -------
+        self : object
+            The ranker, changed in place.
+        """
+        check_is_fitted(self)
+        user_stays, playlist_stays = who_stays(self, users)
+        with all_or_nothing(self):
+            self._keep_rows(user_stays, playlist_stays)
+            new_code = np.cumsum(user_stays) - 1
+            self.user_of_playlist_ = new_code[self.user_of_playlist_]
+            self._lookups = self._make_lookups()
+        return self
+
     def query_vectors(self, X):
         """Give the vectors of queries, whose inner products with song vectors are scores.
 
@@ -303,11 +344,23 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         self.membership_ = table.membership
         self.user_of_playlist_ = table.user_of_playlist
         self.left_out_ = table.left_out
-        self._lookups = {"song": table.songs, "playlist": table.playlists, "user": table.users}
+        self._lookups = self._make_lookups()
+
+    def _keep_rows(self, users, playlists):
+        """Keep some rows of what is stored by user and by playlist."""
+        for names, kept in ((self._user_rows, users), (self._playlist_rows, playlists)):
+            for name in names:
+                if getattr(self, name, None) is not None:
+                    setattr(self, name, getattr(self, name)[kept])
+
+    def _make_lookups(self):
+        return {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
-            self._lookups = {role: Ids(getattr(self, f"{role}s_"), role) for role in ROLES}
+            with _making_lookups:
+                if not hasattr(self, "_lookups"):
+                    self._lookups = self._make_lookups()
         return self._lookups[role]
 
     def _find_columns(self, frame, required):
@@ -377,6 +430,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     def _read_candidates(self, candidates):
         if candidates is None:
             return self._catalogue()
+        _check_kind(candidates)
         if np.ndim(candidates) == 1:
             return self._known_songs(np.asarray(candidates))
         frame = to_frame(candidates)
@@ -428,6 +482,15 @@ def _row_products(left, right):
     if issparse(right):
         return np.asarray(right.multiply(left).sum(axis=1)).ravel()
     return np.einsum("nd,nd->n", left, right)
+
+
+def _check_kind(candidates):
+    is_table = hasattr(candidates, "to_pandas") or np.ndim(candidates) in (1, 2)
+    if isinstance(candidates, str | dict) or not is_table:
+        raise TypeError(
+            "`candidates` must be None, a list or array of song ids, or a table of songs; got "
+            f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."
+        )
 
 
 def _check_distinct(ids):

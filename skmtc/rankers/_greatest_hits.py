@@ -19,6 +19,9 @@ class GreatestHitsRanker(ArtistRanker):
     of its playlist. So both rules of the paper are one inner product.
     """
 
+    _user_rows = (*ArtistRanker._user_rows, "artists_of_user_")
+    _playlist_rows = (*ArtistRanker._playlist_rows, "artists_of_playlist_")
+
     def __init__(
         self, *, artist="artist", n_artists=10, user="user", playlist="playlist", song="song"
     ):

@@ -237,6 +237,15 @@ class MatrixFactorizationRanker(FeatureRanker):
             vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
 
+    def _keep_rows(self, users, playlists):
+        super()._keep_rows(users, playlists)
+        kept = {"songs": slice(None), "users": users, "playlists": playlists}
+        for name in ("known_factors_", "new_factors_"):
+            factors = getattr(self, name)
+            if factors is not None:
+                rows = {k: None if v is None else v[kept[k]] for k, v in factors.items()}
+                setattr(self, name, rows)
+
     def _query_factors(self, factors, queries):
         users, playlists = factors["users"], factors["playlists"]
         mean = users.sum(axis=0) / max(1, len(users))
