@@ -2,7 +2,7 @@
 
 from skmtc._compare import compare
 from skmtc._evaluate import evaluate
-from skmtc._version import __version__
+from skmtc._version import __version__ as __version__
 from skmtc.rankers import (
     CollocatedArtistRanker,
     HistoryRanker,

@@ -158,7 +158,9 @@ def trusted_types():
     True
     """
     public = [
-        getattr(module, name) for module in (skmtc.rankers, skmtc.features) for name in module.__all__
+        getattr(module, name)
+        for module in (skmtc.rankers, skmtc.features)
+        for name in module.__all__
     ]
     ours = [t for t in public if isinstance(t, type) and issubclass(t, BaseEstimator)]
     types = (*ours, *INNER_TYPES, *PLAIN_TYPES)

@@ -31,6 +31,7 @@ ALLOWED = {
     "model_selection": {"_table"},
     "_evaluate": {"_checks", "metrics"},
     "_compare": {"_evaluate", "metrics"},
+    "persistence": {"features", "rankers"},
 }
 
 

@@ -49,10 +49,10 @@ class FeatureRanker(BaseRanker):
     def _fit_user_features(self, table, frame):
         """Fit `user_features`, and keep the attributes of the known users."""
         transformer = user_transformer(self.user_features, frame, table.columns)
-        self.user_features_ = transformer
-        self.user_attributes_ = None
-        if transformer is None:
+        self.user_features_ = self.user_attributes_ = None
+        if transformer is None or len(table.users) == 0:  # of full playlists nothing is learned
             return
+        self.user_features_ = transformer
         owner = table.columns.playlist if table.columns.user is None else table.columns.user
         rows = self._transformer_input(table.user_rows, owner)
         if not self._reads_arrays:

@@ -1,7 +1,6 @@
 """CAGH, worked out by hand in every setting."""
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import issparse
 from tables import five_songs, new_songs, scores_of
 
