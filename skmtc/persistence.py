@@ -19,7 +19,7 @@ __all__ = ["load", "save", "trusted_types"]
 INNER_TYPES = (Clip, Columns)
 
 # Types of other packages that hold numbers and names only, and that skops leaves for others to
-# trust. The last is the list of columns inside a ColumnTransformer of scikit-learn before 1.8.
+# trust. The last is a list of columns in the ColumnTransformer of older versions of scikit-learn.
 PLAIN_TYPES = (csc_array, csr_array, np.dtype)
 PLAIN_NAMES = ("sklearn.compose._column_transformer._RemainderColsList",)
 
@@ -123,6 +123,8 @@ def load(path):
         foreign = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted_types()))
         model = None if foreign else skops_io.loads(data, trusted=trusted_types())
         _check_parts(model)
+    except Warning:  # of another version, where warnings are errors
+        raise
     except Exception as error:
         raise ValueError(
             f"{path} must be a model stored by `skmtc.persistence.save`; got a file that is torn "
