@@ -2,6 +2,7 @@
 
 from skmtc._compare import compare
 from skmtc._evaluate import evaluate
+from skmtc._version import __version__ as __version__
 from skmtc.rankers import (
     CollocatedArtistRanker,
     HistoryRanker,
@@ -13,8 +14,6 @@ from skmtc.rankers import (
     SameArtistRanker,
     regularization_path,
 )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CollocatedArtistRanker",

@@ -125,6 +125,14 @@ class Ids:
         """The distinct ids as an array."""
         return self.index.to_numpy()
 
+    def ready(self):
+        """Make the hash table now; give the ids themselves.
+
+        pandas makes it at the first lookup, and a second thread would read it half made.
+        """
+        self.index.get_indexer(self.index[:1])
+        return self
+
     def codes(self, ids):
         """Give the code of each id; -1 for an id that is not known."""
         theirs, ours = _kind(ids), _kind(self.index)

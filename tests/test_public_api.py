@@ -19,19 +19,22 @@ MODULES = ["skmtc"] + [
 # What each part may import of the package; data flows from the left to the right of the list.
 ALLOWED = {
     "_checks": set(),
+    "_version": set(),
+    "_state": {"_version"},
     "_memory": set(),
     "_progress": set(),
     "_table": set(),
     "optimize": {"_checks", "_memory"},
     "metrics": {"_checks", "_memory"},
     "datasets": set(),
-    "features": {"_checks", "_table"},
-    "rankers": {"_checks", "_memory", "_table", "optimize", "metrics"},
+    "features": {"_checks", "_state", "_table"},
+    "rankers": {"_checks", "_memory", "_state", "_table", "optimize", "metrics"},
     "model_selection": {"_table"},
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "metrics"},
     "_compare": {"_evaluate", "_progress", "metrics"},
     "cli": {"", "datasets", "features", "metrics", "model_selection"},
+    "persistence": {"features", "rankers"},
 }
 
 

@@ -7,11 +7,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skmtc._state import VersionedState, all_or_nothing
 from skmtc._table import Ids, read_ids, to_frame
 from skmtc.features._membership import read_membership
 
 
-class BaseColumnEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta):
+class BaseColumnEncoder(
+    OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator, metaclass=ABCMeta
+):
     """Base of encoders of ids and names, which may be strings or numbers.
 
     Subclasses implement `_reset`, `_fit_column`, `_transform_column` and `_column_names`. What
@@ -37,11 +40,12 @@ class BaseColumnEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, m
             The fitted encoder.
         """
         self._check_parameters()
-        frame = self._read(X, reset=True)
-        membership = read_membership(y, len(frame))
-        self._reset()
-        for label in frame.columns:
-            self._fit_column(frame[label], membership)
+        with all_or_nothing(self):
+            frame = self._read(X, reset=True)
+            membership = read_membership(y, len(frame))
+            self._reset()
+            for label in frame.columns:
+                self._fit_column(frame[label], membership)
         return self
 
     def transform(self, X):

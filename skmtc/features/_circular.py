@@ -5,9 +5,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._checks import check_number
+from skmtc._state import VersionedState
 
 
-class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
     """Encode periodic numbers, such as the key of a song, as points on a circle.
 
     The keys 11 (B) and 0 (C) are neighbours, which a number or its square cannot tell. Each column

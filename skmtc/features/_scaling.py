@@ -1,11 +1,11 @@
 """Numbers of any unit and size, made fit for linear models."""
 
-import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from skmtc._checks import check_number
+from skmtc.features._clip import Clip
 
 
 def scaled(clip, first):
@@ -20,10 +20,7 @@ def scaled(clip, first):
         Name of the first step, and the step.
     """
     check_number("clip", clip, above=0)
-    limits = FunctionTransformer(
-        np.clip, kw_args={"a_min": -clip, "a_max": clip}, feature_names_out="one-to-one"
-    )
-    return Pipeline([first, ("scale", StandardScaler()), ("clip", limits)])
+    return Pipeline([first, ("scale", StandardScaler()), ("clip", Clip(clip))])
 
 
 def scaled_numbers(clip):

@@ -163,6 +163,7 @@ class ColdSplitter(BaseCrossValidator):
 
     def _read(self, X):
         check_count("n_splits", self.n_splits, self._fewest_splits)
+        check_shuffle(self)
         frame = to_frame(X)
         columns = find_id_columns(
             frame, user=self.user, playlist=self.playlist, song=self.song, required=ROLES
@@ -193,6 +194,15 @@ def assign_folds(n_ids, n_splits, what):
             "fewer splits."
         )
     return np.arange(n_ids) % n_splits
+
+
+def check_shuffle(splitter):
+    """Check that a seed is not given for nothing."""
+    if not getattr(splitter, "shuffle", True) and splitter.random_state is not None:
+        raise ValueError(
+            f"`random_state` must be None with shuffle=False, where nothing is drawn; got "
+            f"{splitter.random_state!r}. Pass shuffle=True, or leave `random_state` out."
+        )
 
 
 def check_share(name, value):

@@ -1,7 +1,6 @@
 """Rankers that know the artist of a song."""
 
 import numpy as np
-import pandas as pd
 
 from skmtc._table import Ids
 from skmtc.rankers._base import BaseRanker
@@ -22,11 +21,13 @@ class ArtistRanker(BaseRanker):
         codes = np.full(len(table.songs), -1)
         named = np.zeros(len(codes), dtype=bool) if artists is None else artists.notna().to_numpy()
         if not named.any():
-            self.artist_popularity_ = pd.Series(dtype=float)
+            self.artists_, self.artist_popularity_ = np.array([], dtype=object), np.array([])
             return codes
         ids, codes[named] = Ids.factorize(artists[named], "artist")
-        popularity = np.bincount(codes[named], self.popularity_[named], minlength=len(ids))
-        self.artist_popularity_ = pd.Series(popularity, index=ids.index)
+        self.artists_ = ids.values
+        self.artist_popularity_ = np.bincount(
+            codes[named], self.popularity_[named], minlength=len(ids)
+        )
         return codes
 
     def _popularity_of(self, songs):
@@ -39,13 +40,13 @@ class ArtistRanker(BaseRanker):
         return popularity
 
     def _popularity_of_artists(self, codes):
-        return np.append(self.artist_popularity_.to_numpy(), 0.0)[codes]  # -1 picks the 0
+        return np.append(self.artist_popularity_, 0.0)[codes]  # -1 picks the 0
 
     def _artist_codes(self, rows):
         artists = self._artists(rows)
         codes = np.full(len(rows), -1)
-        if artists is not None and len(self.artist_popularity_):
+        if artists is not None and len(self.artists_):
             named = artists.notna().to_numpy()
-            ids = Ids(self.artist_popularity_.index, "artist")
+            ids = Ids(self.artists_, "artist")
             codes[named] = ids.codes(artists[named])
         return codes

@@ -5,6 +5,7 @@ new) and a song each have a vector, and the score is their product. A ranker is 
 methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
 """
 
+import threading
 import warnings
 from abc import ABCMeta, abstractmethod
 
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._checks import check_number
 from skmtc._memory import row_batches
+from skmtc._state import VersionedState, all_or_nothing
 from skmtc._table import (
     ROLES,
     Ids,
@@ -29,19 +31,27 @@ from skmtc._table import (
 )
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._cap import artist_codes, best_with_cap
+from skmtc.rankers._forget import who_stays
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
 
+# Held while the lookups of an unpickled ranker are made; no part of any ranker's state.
+_making_lookups = threading.Lock()
 
-class BaseRanker(BaseEstimator, metaclass=ABCMeta):
+
+class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
-    `_query_vectors` and `_song_vectors`.
+    `_query_vectors` and `_song_vectors`. They list in `_user_rows` and `_playlist_rows` the
+    attributes that have one row per user or playlist, for `forget`.
     """
+
+    _user_rows = ("users_",)
+    _playlist_rows = ("playlists_", "membership_", "user_of_playlist_")
 
     _doc_link_module = "skmtc"
     _doc_link_template = (
@@ -67,9 +77,9 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted ranker.
         """
-        table, frame = self._start_fit(X)
-        self._fit(table, frame)
-        self._store(table)
+        with all_or_nothing(self):
+            table, frame = self._start_fit(X)
+            self._learn(X, table, frame)
         return self
 
     def predict(self, X):
@@ -229,6 +239,38 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             )
         return songs.ids[best], scores
 
+    def forget(self, users):
+        """Remove users, with all that is stored of them alone.
+
+        Their ids, attributes and weights go, and so do their playlists, with ids, songs and
+        weights. Other known users and playlists are scored as before, to the last bit; a user who
+        was removed is scored as a new user.
+
+        What was learned from many users together stays: shared weights, popularity, factors and
+        features of songs, and the songs themselves. Only a new `fit` without the users undoes
+        their part in these. A transformer passed as `user_features` may hold values of single
+        users, such as the names of all countries.
+
+        Parameters
+        ----------
+        users : list or array of user ids
+            Whom to remove; all must be known. Where owners are unknown (`user=None`), ids of
+            playlists.
+
+        Returns
+        -------
+        self : object
+            The ranker, changed in place.
+        """
+        check_is_fitted(self)
+        user_stays, playlist_stays = who_stays(self, users)
+        with all_or_nothing(self):
+            self._keep_rows(user_stays, playlist_stays)
+            new_code = np.cumsum(user_stays) - 1
+            self.user_of_playlist_ = new_code[self.user_of_playlist_]
+            self._lookups = self._make_lookups()
+        return self
+
     def query_vectors(self, X):
         """Give the vectors of queries, whose inner products with song vectors are scores.
 
@@ -270,6 +312,11 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
     def __getstate__(self):
         # Lookups are made again from the ids where they are needed.
         return {k: v for k, v in super().__getstate__().items() if k != "_lookups"}
+
+    def _learn(self, X, table, frame):
+        """Learn from a checked table, and store it."""
+        self._fit(table, frame)
+        self._store(table)
 
     @abstractmethod
     def _fit(self, table, frame):
@@ -331,8 +378,18 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             "membership_": table.membership,
             "user_of_playlist_": table.user_of_playlist,
             "left_out_": table.left_out,
-            "_lookups": {"song": table.songs, "playlist": table.playlists, "user": table.users},
+            "_lookups": {role: getattr(table, f"{role}s").ready() for role in ROLES},
         }
+
+    def _keep_rows(self, users, playlists):
+        """Keep some rows of what is stored by user and by playlist."""
+        for names, kept in ((self._user_rows, users), (self._playlist_rows, playlists)):
+            for name in names:
+                if getattr(self, name, None) is not None:
+                    setattr(self, name, getattr(self, name)[kept])
+
+    def _make_lookups(self):
+        return {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
 
     def _artists(self, rows):
         """Give the artist column of some rows; None where there is none."""
@@ -354,7 +411,9 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
-            self._lookups = {role: Ids(getattr(self, f"{role}s_"), role) for role in ROLES}
+            with _making_lookups:
+                if not hasattr(self, "_lookups"):
+                    self._lookups = self._make_lookups()
         return self._lookups[role]
 
     def _find_columns(self, frame, required):
@@ -424,6 +483,7 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
     def _read_candidates(self, candidates):
         if candidates is None:
             return self._catalogue()
+        _check_kind(candidates)
         if np.ndim(candidates) == 1:
             return self._known_songs(np.asarray(candidates))
         frame = to_frame(candidates)
@@ -479,6 +539,15 @@ class BaseRanker(BaseEstimator, metaclass=ABCMeta):
             return np.concatenate(columns), np.concatenate(scores)
 
         return find
+
+
+def _check_kind(candidates):
+    is_table = hasattr(candidates, "to_pandas") or np.ndim(candidates) in (1, 2)
+    if isinstance(candidates, str | dict) or not is_table:
+        raise TypeError(
+            "`candidates` must be None, a list or array of song ids, or a table of songs; got "
+            f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."
+        )
 
 
 def _check_distinct(ids):

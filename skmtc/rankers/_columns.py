@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from skmtc._state import VersionedState
 
-class Columns(TransformerMixin, BaseEstimator):
+
+class Columns(TransformerMixin, VersionedState, BaseEstimator):
     """Take some columns of a DataFrame by name, or of an array by position.
 
     scikit-learn's `ColumnTransformer` reads whole numbers as positions, also where they are the

@@ -1,6 +1,7 @@
 """Rankers that know songs by their features and users by their attributes."""
 
 import numpy as np
+from pandas import isna
 from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
@@ -24,6 +25,9 @@ class FeatureRanker(BaseRanker):
     `fit_intercept`.
     """  # noqa: D205
 
+    _user_rows = (*BaseRanker._user_rows, "user_coef_", "user_attributes_")
+    _playlist_rows = (*BaseRanker._playlist_rows, "playlist_coef_")
+
     def _fit_song_features(self, table, frame):
         """Fit `song_features`; give the features of the catalogue, without the constant one."""
         transformer = song_transformer(self.song_features, frame, table.columns)
@@ -46,10 +50,10 @@ class FeatureRanker(BaseRanker):
     def _fit_user_features(self, table, frame):
         """Fit `user_features`, and keep the attributes of the known users."""
         transformer = user_transformer(self.user_features, frame, table.columns)
-        self.user_features_ = transformer
-        self.user_attributes_ = None
-        if transformer is None:
+        self.user_features_ = self.user_attributes_ = None
+        if transformer is None or len(table.users) == 0:  # of full playlists nothing is learned
             return
+        self.user_features_ = transformer
         owner = table.columns.playlist if table.columns.user is None else table.columns.user
         rows = self._transformer_input(table.user_rows, owner)
         if not self._reads_arrays:
@@ -131,7 +135,7 @@ class FeatureRanker(BaseRanker):
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
         described = set(rows.columns) - set(self._find_columns(rows, ()).labels)
-        if self.user_features_ is None:
+        if self.user_features_ is None or len(self.users_) == 0:
             return None
         if not self._reads_arrays:
             described &= set(self._is_number)
@@ -140,7 +144,8 @@ class FeatureRanker(BaseRanker):
         columns = self._find_columns(rows, ())
         owner = columns.playlist if self.user is None else columns.user
         rows = self._with_missing(self._transformer_input(rows, owner))
-        attributes = check_features(self.user_features_.transform(rows), self.user_features_, rows)
+        attributes = _zeros_for_missing(self.user_features_.transform(rows))
+        attributes = check_features(attributes, self.user_features_, rows)
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
 
     def _with_missing(self, rows):
@@ -172,6 +177,15 @@ class FeatureRanker(BaseRanker):
         if issparse(features):
             return csr_array(hstack([features, ones], format="csr"))
         return np.hstack([features, ones])
+
+
+def _zeros_for_missing(attributes):
+    """Give zeros, which are like nobody, to users none of whose attributes is known."""
+    if issparse(attributes):
+        return attributes
+    attributes = np.array(attributes)
+    attributes[isna(attributes).all(axis=1)] = 0
+    return attributes
 
 
 def _in_order_of(songs, known, new):

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from skmtc._checks import check_number
+from skmtc._table import Ids
 from skmtc.rankers._artist_ranker import ArtistRanker
 from skmtc.rankers._sparse import as_ones, one_hot
 
@@ -17,6 +18,9 @@ class GreatestHitsRanker(ArtistRanker):
     query has the artists of its user. New songs use the second, in which a query has the artists
     of its playlist. So both rules of the paper are one inner product.
     """
+
+    _user_rows = (*ArtistRanker._user_rows, "artists_of_user_")
+    _playlist_rows = (*ArtistRanker._playlist_rows, "artists_of_playlist_")
 
     def __init__(
         self, *, artist="artist", n_artists=10, user="user", playlist="playlist", song="song"
@@ -32,17 +36,18 @@ class GreatestHitsRanker(ArtistRanker):
 
     def _fit(self, table, frame):
         self.artist_of_song_ = self._fit_popularity(table)
-        if len(self.artist_popularity_) == 0:
+        if len(self.artists_) == 0:
             raise ValueError(
                 f"Songs must have artists; got no value in the artist column {self.artist!r}. "
                 "Fill in the column, or use PopularityRanker."
             )
-        n_artists, n_users = len(self.artist_popularity_), len(table.users)
+        n_artists, n_users = len(self.artists_), len(table.users)
         artists = one_hot(self.artist_of_song_, n_artists)
         self.artists_of_playlist_ = as_ones(csr_array(as_ones(table.membership) @ artists))
         owned = csr_array(one_hot(table.user_of_playlist, n_users).T)
         self.artists_of_user_ = as_ones(csr_array(owned @ self.artists_of_playlist_))
-        self.popular_artists_ = _most_popular(self.artist_popularity_, self.n_artists)
+        popular = _most_popular(self.artist_popularity_, self.n_artists)
+        self.popular_artists_ = self.artists_[popular]
 
     def _query_vectors(self, queries):
         users = one_hot(queries.users, len(self.users_)) @ self.artists_of_user_
@@ -52,7 +57,7 @@ class GreatestHitsRanker(ArtistRanker):
         return csr_array(hstack([self._weigh(csr_array(users)), self._weigh(csr_array(playlists))]))
 
     def _song_vectors(self, songs):
-        n_artists, is_new = len(self.artist_popularity_), songs.is_new
+        n_artists, is_new = len(self.artists_), songs.is_new
         columns = np.empty(len(songs), dtype=np.intp)
         columns[~is_new] = self.artist_of_song_[songs.codes[~is_new]]
         if is_new.any():
@@ -68,10 +73,10 @@ class GreatestHitsRanker(ArtistRanker):
 
     def _popular_where(self, wanted):
         """Give the popular artists in some rows."""
-        popular = np.flatnonzero(self.artist_popularity_.index.isin(self.popular_artists_))
+        popular = Ids(self.artists_, "artist").codes(self.popular_artists_)
         rows = np.flatnonzero(wanted)
         pairs = np.repeat(rows, len(popular)), np.tile(popular, len(rows))
-        shape = (len(wanted), len(self.artist_popularity_))
+        shape = (len(wanted), len(self.artists_))
         return csr_array((np.ones(len(pairs[0])), pairs), shape=shape)
 
     def _artists(self, rows):
@@ -86,9 +91,9 @@ class GreatestHitsRanker(ArtistRanker):
 
 
 def _most_popular(popularity, n_artists):
-    """Give the most popular artists, and those as popular as the last of them.
+    """Give the positions of the most popular artists, and of those as popular as the last.
 
     With them the order of ids, so their spelling, does not matter.
     """
-    last = np.sort(popularity.to_numpy())[::-1][min(n_artists, len(popularity)) - 1]
-    return popularity.index[popularity.to_numpy() >= last].to_numpy()
+    last = np.sort(popularity)[::-1][min(n_artists, len(popularity)) - 1]
+    return np.flatnonzero(popularity >= last)

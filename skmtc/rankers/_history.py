@@ -38,8 +38,11 @@ class HistoryRanker(ArtistRanker):
     popularity_ : ndarray of shape (n_songs,)
         Number of training playlists that hold each song.
 
-    artist_popularity_ : Series
-        Sum of the popularity of each artist's songs, by artist; empty without artists.
+    artists_ : ndarray of shape (n_artists,)
+        Artists of the training songs, sorted; empty without artists.
+
+    artist_popularity_ : ndarray of shape (n_artists,)
+        Sum of the popularity of each artist's songs.
 
     songs_, playlists_, users_ : ndarray
         Distinct ids, sorted.
@@ -80,6 +83,8 @@ class HistoryRanker(ArtistRanker):
     ([['s1', 's2', 's3']], [[1.2, 1.2, 0.4]])
     """
 
+    _user_rows = (*ArtistRanker._user_rows, "playcounts_")
+
     def __init__(self, *, artist="artist", user="user", playlist="playlist", song="song"):
         self.artist = artist
         self.user = user
@@ -100,5 +105,5 @@ class HistoryRanker(ArtistRanker):
 
     def _song_vectors(self, songs):
         # One more than all memberships, so that no share of popularity is worth a playlist.
-        shares = self._popularity_of(songs) / (1 + self.membership_.nnz)
+        shares = self._popularity_of(songs) / (1 + self.popularity_.sum())
         return csr_array(hstack([one_hot(songs.codes, len(self.songs_)), shares[:, None]]))

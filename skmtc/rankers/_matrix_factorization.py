@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_choice, check_number
@@ -100,12 +100,12 @@ class MatrixFactorizationRanker(FeatureRanker):
 
     Attributes
     ----------
-    known_factors_ : Bunch
-        Factors that score known songs: `songs` of shape (n_songs, n_factors), `users` of shape
-        (n_users, n_factors), and `playlists` of shape (n_playlists, n_factors), or None where a
+    known_factors_ : dict of str to ndarray
+        Factors that score known songs: "songs" of shape (n_songs, n_factors), "users" of shape
+        (n_users, n_factors), and "playlists" of shape (n_playlists, n_factors), or None where a
         playlist has the factors of its user.
 
-    new_factors_ : Bunch or None
+    new_factors_ : dict or None
         The same for new songs, where `target="auto"` made factors by playlist for them. None:
         `known_factors_` score new songs too.
 
@@ -227,7 +227,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return np.hstack([self._query_factors(f, queries) for f in blocks if f is not None])
 
     def _song_vectors(self, songs):
-        factors = self.known_factors_.songs
+        factors = self.known_factors_["songs"]
         n_factors = factors.shape[1]
         # Of two blocks, known songs use the first and new songs the last.
         width = n_factors if self.new_factors_ is None else 2 * n_factors
@@ -237,14 +237,23 @@ class MatrixFactorizationRanker(FeatureRanker):
             vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
 
+    def _keep_rows(self, users, playlists):
+        super()._keep_rows(users, playlists)
+        kept = {"songs": slice(None), "users": users, "playlists": playlists}
+        for name in ("known_factors_", "new_factors_"):
+            factors = getattr(self, name)
+            if factors is not None:
+                rows = {k: None if v is None else v[kept[k]] for k, v in factors.items()}
+                setattr(self, name, rows)
+
     def _query_factors(self, factors, queries):
-        users = factors.users
+        users, playlists = factors["users"], factors["playlists"]
         mean = users.sum(axis=0) / max(1, len(users))
-        return self._first_known(queries, playlists=factors.playlists, users=users, otherwise=mean)
+        return self._first_known(queries, playlists=playlists, users=users, otherwise=mean)
 
     def _factors_of_new(self, songs):
         if self.content_model_ is None:
-            return self.known_factors_.songs.mean(axis=0)
+            return self.known_factors_["songs"].mean(axis=0)
         features = self._with_constant(self._features_of_new(songs))
         return self.content_model_.predict(features).reshape(len(songs.new_rows), -1)
 
@@ -254,10 +263,10 @@ class MatrixFactorizationRanker(FeatureRanker):
         if by_playlist:
             playlists, songs = self._als(counts, seed)
             users = mean_of_groups(table.user_of_playlist, len(table.users)) @ playlists
-            return Bunch(songs=songs, users=users.astype(songs.dtype), playlists=playlists)
+            return {"songs": songs, "users": users.astype(songs.dtype), "playlists": playlists}
         owned = one_hot(table.user_of_playlist, len(table.users)).T
         users, songs = self._als(csr_array(owned @ counts), seed)
-        return Bunch(songs=songs, users=users, playlists=None)
+        return {"songs": songs, "users": users, "playlists": None}
 
     def _als(self, counts, seed):
         """Factorise counts by `implicit`; give the factors of rows and columns."""
@@ -292,7 +301,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return features
 
     def _fit_content_model(self, features, seed):
-        factors = (self.new_factors_ or self.known_factors_).songs
+        factors = (self.new_factors_ or self.known_factors_)["songs"]
         with warnings.catch_warnings():
             if isinstance(self.content_model, str):
                 model = _mlp(features, seed)
@@ -301,6 +310,8 @@ class MatrixFactorizationRanker(FeatureRanker):
             else:
                 model = clone(self.content_model)
             self.content_model_ = model.fit(features, factors)
+        if isinstance(self.content_model, str):
+            _drop_training_state(self.content_model_[-1].regressor_)
 
     def _seed(self):
         """Give a number for `implicit`, whose own way to read `random_state` differs."""
@@ -318,6 +329,15 @@ def _import_als():
             "it with `pip install skmtc[mf]`."
         ) from error
     return AlternatingLeastSquares
+
+
+def _drop_training_state(mlp):
+    """Keep what predicts: the optimiser and its best weights so far only serve more training.
+
+    They would triple the size of the model, and no safe format stores an optimiser.
+    """
+    for name in [name for name in vars(mlp) if name.startswith("_")]:
+        delattr(mlp, name)
 
 
 def _mlp(features, seed):

@@ -265,25 +265,6 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
-        """Learn from a membership table.
-
-        Parameters
-        ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
-            Membership table: one row per song in a playlist.
-
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-            The fitted ranker.
-        """
-        table, frame = self._start_fit(X)
-        return self._watched_fit(X, table, frame)
-
     def partial_fit(self, X, y=None):
         """Add playlists, users and songs exactly, with the shared weights held.
 
@@ -351,12 +332,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         check_checkpoint(self.checkpoint)
 
     @with_callbacks
-    def _watched_fit(self, X, table, frame):
+    def _learn(self, X, table, frame):
         watch = Watch(self, X, table)
         self._fit(table, frame, watch)
         self._store(table)
         watch.fit_ends()
-        return self
 
     def _fit(self, table, frame, watch):
         features = self._fit_features(table, frame)

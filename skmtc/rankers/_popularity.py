@@ -31,8 +31,11 @@ class PopularityRanker(ArtistRanker):
     popularity_ : ndarray of shape (n_songs,)
         Number of training playlists that hold each song.
 
-    artist_popularity_ : Series
-        Sum of the popularity of each artist's songs, by artist; empty without artists.
+    artists_ : ndarray of shape (n_artists,)
+        Artists of the training songs, sorted; empty without artists.
+
+    artist_popularity_ : ndarray of shape (n_artists,)
+        Sum of the popularity of each artist's songs.
 
     songs_, playlists_, users_ : ndarray
         Distinct ids, sorted.

@@ -44,14 +44,17 @@ class SameArtistRanker(GreatestHitsRanker):
     popularity_ : ndarray of shape (n_songs,)
         Number of training playlists that hold each song.
 
-    artist_popularity_ : Series
-        Sum of the popularity of each artist's songs, by artist.
+    artists_ : ndarray of shape (n_artists,)
+        Artists of the training songs, sorted.
+
+    artist_popularity_ : ndarray of shape (n_artists,)
+        Sum of the popularity of each artist's songs.
 
     popular_artists_ : ndarray
         The artists that stand in for those of a new user.
 
     artist_of_song_ : ndarray of shape (n_songs,)
-        Position in `artist_popularity_` of each song's artist; -1 for a song without one.
+        Position in `artists_` of each song's artist; -1 for a song without one.
 
     artists_of_user_ : csr_array of shape (n_users, n_artists)
         1 where the user has a song of the artist.

@@ -174,3 +174,9 @@ def test_two_owners_of_a_playlist_are_told():
     X.loc[X.index[0], "user"] = "user9"
     with pytest.raises(ValueError, match="A playlist must have one owner"):
         next(ColdUserSplit(random_state=0).split(X))
+
+
+@pytest.mark.parametrize("splitter", [ColdPlaylistKFold, ColdUserKFold, ColdSongKFold])
+def test_a_seed_without_a_shuffle_is_refused(splitter):
+    with pytest.raises(ValueError, match="`random_state` must be None with shuffle=False"):
+        next(splitter(2, random_state=0).split(make_playlists(random_state=0)))

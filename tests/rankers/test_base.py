@@ -242,3 +242,9 @@ def test_playlists_without_negatives_cannot_be_scored(X, ranker, new_songs):
     one = X.iloc[[0]].assign(song="new")
     with pytest.raises(ValueError, match="auc needs a playlist with at least one candidate"):
         ranker.score(one)
+
+
+@pytest.mark.parametrize("candidates", [{"s1", "s2"}, "s1", {"song": ["s1"]}, 3])
+def test_candidates_of_another_kind_are_refused(ranker, X, candidates):
+    with pytest.raises(TypeError, match="`candidates` must be None, a list or array of song ids"):
+        ranker.recommend(X[["user"]].head(2), candidates=candidates)

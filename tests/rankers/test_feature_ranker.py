@@ -57,3 +57,13 @@ def test_a_new_user_may_leave_out_attributes():
     # What was no column of the table says nothing.
     other = ranker.query_vectors(pd.DataFrame({"user": ["new"], "note": ["x"]}))
     np.testing.assert_allclose(other, [ranker.shared_coef_])
+
+
+@pytest.mark.parametrize("Ranker", [MultitaskPlaylistRanker, RidgeRanker])
+def test_new_users_without_any_attribute_have_the_shared_weights(Ranker):
+    ranker = Ranker(user_features="passthrough").fit(X)
+    rows = X.head(2).assign(user=["new 1", "new 2"], playlist=["p 1", "p 2"], age=[30.0, np.nan])
+    told, untold = ranker.query_vectors(rows)
+    np.testing.assert_array_equal(untold, ranker.shared_coef_)
+    assert (told != untold).any()
+    assert np.isfinite(ranker.predict(rows)).all()

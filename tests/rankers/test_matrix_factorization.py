@@ -62,8 +62,8 @@ def test_scores_of_known_users_are_those_of_implicit(target):
 def test_scores_of_known_playlists_are_those_of_implicit():
     ranker = _fit(target="playlist")
     model, counts = _implicit("playlist")
-    np.testing.assert_array_equal(ranker.known_factors_.playlists, model.user_factors)
-    np.testing.assert_array_equal(ranker.known_factors_.songs, model.item_factors)
+    np.testing.assert_array_equal(ranker.known_factors_["playlists"], model.user_factors)
+    np.testing.assert_array_equal(ranker.known_factors_["songs"], model.item_factors)
     expected = model.user_factors @ model.item_factors.T
     rows = [counts.index.get_loc(p) for p in X["playlist"]]
     columns = [counts.columns.get_loc(s) for s in X["song"]]
@@ -73,7 +73,7 @@ def test_scores_of_known_playlists_are_those_of_implicit():
 def test_factors_solve_the_weighted_least_squares():
     ranker = _fit(IDS, n_iterations=300)
     counts = pd.crosstab(X["user"], X["song"]).to_numpy()
-    users, songs = ranker.known_factors_.users, ranker.known_factors_.songs
+    users, songs = ranker.known_factors_["users"], ranker.known_factors_["songs"]
     for song, count in zip(songs, counts.T, strict=True):
         weight = 1 + 4.0 * count
         gram = (users.T * weight) @ users + 0.3 * np.eye(5)
@@ -85,7 +85,7 @@ def test_factors_of_a_user_are_the_mean_of_those_of_the_playlists():
     ranker = _fit(target="playlist")
     user = ranker.users_[3]
     own = np.isin(ranker.playlists_, X.loc[X["user"] == user, "playlist"])
-    expected = ranker.known_factors_.playlists[own].mean(axis=0)
+    expected = ranker.known_factors_["playlists"][own].mean(axis=0)
     np.testing.assert_allclose(
         ranker.query_vectors(pd.DataFrame({"user": [user]}))[0], expected, rtol=1e-5
     )
@@ -93,7 +93,7 @@ def test_factors_of_a_user_are_the_mean_of_those_of_the_playlists():
 
 def test_new_users_have_mean_factors_of_similar_ones():
     ranker = _fit(user_features=COUNTRY, n_neighbors=1, content_model=None)
-    users, country = ranker.known_factors_.users, X["country"].iloc[0]
+    users, country = ranker.known_factors_["users"], X["country"].iloc[0]
     neighbours = np.isin(ranker.users_, X.loc[X["country"] == country, "user"])
     queries = pd.DataFrame({"user": ["nobody", "no one"], "country": [country, "nowhere"]})
     similar, unknown = ranker.query_vectors(queries)
@@ -104,7 +104,7 @@ def test_new_users_have_mean_factors_of_similar_ones():
 def test_new_songs_have_the_factors_that_the_content_model_predicts():
     ranker = _fit(content_model=LinearRegression())
     known = X.drop_duplicates("song").set_index("song").loc[ranker.songs_, COLUMNS].to_numpy()
-    expected = LinearRegression().fit(known, ranker.new_factors_.songs)
+    expected = LinearRegression().fit(known, ranker.new_factors_["songs"])
     new = X.iloc[:6][COLUMNS].assign(song=list("abcdef"))
     vectors = ranker.song_vectors(new)
     np.testing.assert_allclose(vectors[:, 5:], expected.predict(new[COLUMNS].to_numpy()), atol=1e-5)
@@ -128,7 +128,7 @@ def test_without_content_new_songs_have_mean_factors(parameters):
     assert ranker.content_model_ is None
     assert ranker.new_factors_ is None
     vectors = ranker.song_vectors(X.iloc[:2].assign(song=["a", "b"]))
-    expected = ranker.known_factors_.songs.mean(axis=0)
+    expected = ranker.known_factors_["songs"].mean(axis=0)
     np.testing.assert_allclose(vectors, [expected, expected], rtol=1e-5)
 
 
@@ -141,7 +141,7 @@ def test_the_mlp_learns_the_factors(n_songs):
         table.drop_duplicates("song").assign(song=lambda rows: "copy of " + rows["song"])
     )
     codes = np.searchsorted(ranker.songs_, table["song"].drop_duplicates())
-    factors = ranker.known_factors_.songs[codes]
+    factors = ranker.known_factors_["songs"][codes]
     left = ((factors - vectors) ** 2).sum() / ((factors - factors.mean(axis=0)) ** 2).sum()
     assert left < 0.9
 

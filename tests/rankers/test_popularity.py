@@ -27,7 +27,7 @@ def ranker(request):
 def test_counts_playlists(ranker):
     assert ranker.songs_.tolist() == ["s1", "s2", "s3"]
     assert ranker.popularity_.tolist() == [3, 2, 1]
-    assert ranker.artist_popularity_.to_dict() == {"x": 4, "y": 2}
+    assert dict(zip(ranker.artists_, ranker.artist_popularity_, strict=True)) == {"x": 4, "y": 2}
 
 
 def test_a_full_playlist_does_not_count():
