@@ -1,10 +1,11 @@
 """Work for the joblib backend in use: threads of this process, other processes, or a cluster."""
 
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
@@ -122,22 +123,39 @@ class Workers:
 
     def __len__(self) -> int:
         """Give the number of items that are worked on at a time."""
-        return int(effective_n_jobs(self.n_jobs))
+        if works_elsewhere(self.n_jobs):
+            return int(effective_n_jobs(self.n_jobs))
+        return local_jobs(self.n_jobs)
 
     def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> list[Any]:
         """Give function(parcel.made, *item) for each item, in their order."""
         items = list(items)
+        if works_elsewhere(self.n_jobs):
+            outcomes = self._outcomes(function, items)
+        else:
+            outcomes = Parallel(n_jobs=len(self), require="sharedmem")(
+                delayed(_call)(function, self.parcel, item) for item in items
+            )
+        for outcome in outcomes:
+            if isinstance(outcome, _Failure):
+                raise outcome.error
+        return list(outcomes)
+
+    def _outcomes(self, function: Callable[..., Any], items: list[tuple[Any, ...]]) -> list[Any]:
+        """Call the function on workers; if some are lost, once more.
+
+        Errors of the function come back as results, so what is raised here is the engine's.
+        """
         for losses in range(MAX_LOSSES + 1):
             try:
-                parcel = self._held()
+                held = self._held()
                 return list(
-                    Parallel(n_jobs=self.n_jobs, prefer="threads", batch_size=1)(
-                        delayed(_call)(function, parcel, item) for item in items
+                    Parallel(n_jobs=self.n_jobs, batch_size=1)(
+                        delayed(_call)(function, held, item) for item in items
                     )
                 )
             except Exception:
-                # Whatever went wrong: a function that cannot be blamed works the next time.
-                if losses == MAX_LOSSES or not works_elsewhere(self.n_jobs):
+                if losses == MAX_LOSSES:
                     raise
                 self._client = None
         raise AssertionError("the loop returns or raises")
@@ -153,7 +171,17 @@ class Workers:
         return self._future
 
 
+class _Failure(NamedTuple):
+    """An error of a function."""
+
+    error: Exception
+
+
 def _call(function: Callable[..., Any], parcel: Parcel, item: tuple[Any, ...]) -> Any:
     # An item is a tuple, which a cluster sends along with the task: what is scattered on its own
     # would be lost with the worker that holds it.
-    return function(parcel.made, *item)
+    try:
+        return function(parcel.made, *item)
+    except Exception as error:
+        error.add_note(f"On the worker:\n{traceback.format_exc()}")
+        return _Failure(error)

@@ -60,7 +60,11 @@ class RemotePass(TiledPass):
         offsets: FloatArray | None = None,
     ) -> None:
         super().__init__(features, membership, n_jobs, offsets=offsets)
-        self.workers = Workers(n_jobs, Parcel(_worker_pass, features, membership, offsets))
+        held = csr_array(
+            (np.ones(membership.nnz, dtype=bool), membership.indices, membership.indptr),
+            shape=membership.shape,
+        )
+        self.workers = Workers(n_jobs, Parcel(_worker_pass, features, held, offsets))
 
     def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
         if len(weights) <= BLOCK_ROWS:  # done before it would arrive
