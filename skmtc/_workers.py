@@ -142,33 +142,34 @@ class Workers:
         return list(outcomes)
 
     def _outcomes(self, function: Callable[..., Any], items: list[tuple[Any, ...]]) -> list[Any]:
-        """Call the function on workers; if some are lost, once more.
+        """Call the function on workers; if some are lost with what they held, once more.
 
         Errors of the function come back as results, so what is raised here is the engine's.
         """
         for losses in range(MAX_LOSSES + 1):
             try:
-                held = self._held()
-                return list(
-                    Parallel(n_jobs=self.n_jobs, batch_size=1)(
-                        delayed(_call)(function, held, item) for item in items
-                    )
-                )
+                client = _cluster()
+                if client is not None:
+                    return self._on_cluster(client, function, items)
+                calls = (delayed(_call)(function, self.parcel, item) for item in items)
+                return list(Parallel(n_jobs=self.n_jobs, batch_size=1)(calls))
             except Exception:
                 if losses == MAX_LOSSES:
                     raise
                 self._client = None
         raise AssertionError("the loop returns or raises")
 
-    def _held(self) -> Any:
-        """Give the parcel, or on a cluster a reference to it."""
-        client = _cluster()
-        if client is None:
-            return self.parcel
+    def _on_cluster(
+        self, client: Any, function: Callable[..., Any], items: list[tuple[Any, ...]]
+    ) -> list[Any]:
+        # joblib would work here and not there while a single core of the cluster is left, and
+        # scatter the arrays of an item: these would be lost with the worker that holds them. In a
+        # tuple they are a part of the task.
         if client is not self._client:
             self._future = client.scatter(self.parcel, broadcast=True, hash=False)
             self._client = client
-        return self._future
+        tasks = [client.submit(_call, function, self._future, i, pure=False) for i in items]
+        return list(client.gather(tasks))
 
 
 class _Failure(NamedTuple):
@@ -178,8 +179,6 @@ class _Failure(NamedTuple):
 
 
 def _call(function: Callable[..., Any], parcel: Parcel, item: tuple[Any, ...]) -> Any:
-    # An item is a tuple, which a cluster sends along with the task: what is scattered on its own
-    # would be lost with the worker that holds it.
     try:
         return function(parcel.made, *item)
     except Exception as error:

@@ -13,7 +13,7 @@ def local_cluster(n_workers=2):
 
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -42,6 +42,7 @@ class Deadly:
             (self.folder / str(number)).touch()
 
     def __call__(self, *args):
+        """Do it, or die."""
         for bullet in self.folder.iterdir():
             try:
                 bullet.unlink()

@@ -81,11 +81,15 @@ class Counting(PopularityRanker):
     """A ranker that writes down how many threads its fit may use."""
 
     def fit(self, X, y=None):
-        super().fit(X)
+        """Learn, and count."""
+        super().fit(X, y)
         self.n_threads_ = [Threads(n_jobs).n_threads for n_jobs in (None, -1, 1)]
         return self
 
     def score(self, X, y=None):
+        """Give the number, negated."""
+        assert len(X) > 0
+        assert y is None
         return -float(max(self.n_threads_))
 
 

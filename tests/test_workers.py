@@ -41,12 +41,32 @@ def test_results_come_in_order_and_a_worker_makes_its_own_once(client, backend):
     assert is_here == (backend == "threading")
 
 
-def test_what_is_large_stays_out_of_tasks(client):
-    parcel = Parcel(_double, LARGE)
+class Counted:
+    """Something that knows how often it was sent from here."""
+
+    def __init__(self):
+        self.times = 0
+
+    def __getstate__(self):
+        self.times += 1
+        return {"times": 0}
+
+
+def _nothing(made):
+    return made
+
+
+def test_what_is_large_is_sent_to_workers_and_not_with_tasks(client):
+    large = Counted()
+    workers = Workers(2, Parcel(_nothing, large))
     with parallel_config(backend="dask"):
-        reference = Workers(2, parcel)._held()
-    assert len(pickle.dumps(parcel)) > LARGE.nbytes
-    assert len(pickle.dumps(reference)) < 2000
+        for _ in range(3):
+            workers.map(_where_only, [()] * 8)
+    assert 1 <= large.times <= 2  # there are two workers
+
+
+def _where_only(made):
+    return os.getpid()
 
 
 def test_a_parcel_that_came_before_is_not_made_again():

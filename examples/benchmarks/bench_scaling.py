@@ -83,7 +83,7 @@ def cluster_of(n_workers):
     """Run joblib's work on worker processes."""
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         Client(cluster),
         parallel_config(backend="dask"),
