@@ -84,7 +84,7 @@ class RemotePass(TiledPass):
         tasks = TASKS_PER_WORKER * len(self.workers)
         blocks = -(-n_rows // (BLOCK_ROWS * tasks))
         most = TASK_BYTES // (BLOCK_ROWS * self.n_features * self.features.dtype.itemsize)
-        return BLOCK_ROWS * max(1, min(blocks, most))
+        return int(BLOCK_ROWS * max(1, min(blocks, most)))
 
 
 def _worker_pass(features: Any, membership: csr_array, offsets: Any) -> TiledPass:

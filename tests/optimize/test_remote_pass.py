@@ -1,7 +1,7 @@
 """Passes elsewhere: the same bits, whoever makes them and whoever is lost."""
 
 import pickle
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -56,31 +56,38 @@ def _coef(solver="prox-newton", n_jobs=2):
     return SOLVERS[solver](MultitaskObjective(*PROBLEM, playlist_l1=0.3, n_jobs=n_jobs)).coef
 
 
+_coef_here = cache(partial(_coef, n_jobs=1))
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_fit_has_the_same_bits_elsewhere(client, backend, solver, monkeypatch):
     watched = Watched(monkeypatch)
-    local = _coef(solver, n_jobs=1)
+    local = _coef_here(solver)
     assert watched.calls == 0
-    assert np.array_equal(_coef(solver), local)
     with parallel_config(backend=backend):
-        assert np.array_equal(_coef(solver, n_jobs=1), local)
-        assert watched.calls == 0
         assert np.array_equal(_coef(solver), local)
     assert watched.tasks > watched.calls > 1
+
+
+def test_one_job_and_threads_stay_here(client, monkeypatch):
+    watched = Watched(monkeypatch)
+    assert np.array_equal(_coef(), _coef_here("prox-newton"))
+    with parallel_config(backend="dask"):
+        assert np.array_equal(_coef(n_jobs=1), _coef_here("prox-newton"))
+    assert watched.calls == 0
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(
     client, backend, monkeypatch, tmp_path
 ):
-    local = _coef()
     deadly = Deadly(shard_sums, tmp_path)
     monkeypatch.setattr(_remote_pass, "shard_sums", deadly)
     with parallel_config(backend=backend):
         coef = _coef()
     assert deadly.kills == 0
-    assert np.array_equal(coef, local)
+    assert np.array_equal(coef, _coef_here("prox-newton"))
 
 
 def test_only_weights_of_shards_travel(monkeypatch):
