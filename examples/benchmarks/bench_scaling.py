@@ -184,11 +184,11 @@ def main():
     rows, coefs = zip(*(fit(problem, *place) for place in places), strict=True)
     table = pd.DataFrame(rows)
     table["largest difference"] = [np.abs(coef - coefs[0]).max() for coef in coefs]
-    print(table.T.to_string(header=False, float_format="%.4g"))
+    print(table.T.to_string(header=False, float_format="{:.4g}".format))
     one_worker = rows[2]
     paper = million_playlists(one_worker, one_worker["features"], options.price)
     print("\nThe Million Playlist Dataset, extrapolated from one worker process:")
-    print(paper.T.to_string(header=False, float_format="%.4g"))
+    print(paper.T.to_string(header=False, float_format="{:.4g}".format))
     if options.csv:
         path = pathlib.Path(options.csv)
         table.to_csv(path, index=False)
