@@ -126,7 +126,8 @@ def compare(
         for fold, (train, test) in enumerate(check_cv(splitter).split(X))
         for name, ranker in _check_rankers(rankers).items()
     ]
-    done = Parallel(n_jobs=n_jobs, return_as="generator")(
+    # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
+    done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
         delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates, error_score)
         for _, ranker, _, _, train, test in tasks
     )

@@ -1,15 +1,21 @@
 """Judge a fitted ranker, playlist by playlist."""
 
+from itertools import islice
+
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_number
+from skmtc._workers import Parcel, Workers
 from skmtc.metrics._average import mean_weights
 from skmtc.metrics._scorer import find_ranker, parse_metrics
-from skmtc.metrics._tally import FREQUENCY, judge
+from skmtc.metrics._tally import FREQUENCY
 
 DEFAULT_METRICS = ("auc", "hit_rate@10", "hit_rate@100")
+# Blocks that are sent out together: few, as their vectors are in memory at the same time.
+BLOCKS_PER_WORKER = 8
 ID_COLUMNS = ("user", "playlist", "size", "setting")
 
 
@@ -23,6 +29,7 @@ def evaluate(
     confidence=0.95,
     n_resamples=1000,
     random_state=None,
+    n_jobs=None,
 ):
     """Judge a fitted ranker on a test table.
 
@@ -56,6 +63,11 @@ def evaluate(
 
     random_state : int, RandomState instance or None, default=None
         Seed of the bootstrap.
+
+    n_jobs : int or None, default=None
+        Number of threads, in the sense of joblib, or of processes or cores of a cluster where
+        joblib's configuration names such a backend. Each has scores of the size of
+        scikit-learn's `working_memory` at most. It does not change the result.
 
     Returns
     -------
@@ -94,7 +106,7 @@ def evaluate(
     0  bob      sun     2  cold playlist  0.75         0.5
     """
     check_by(by, ("playlist", "user", "summary"))
-    table = by_playlist(ranker, X, metrics, candidates=candidates)
+    table = by_playlist(ranker, X, metrics, candidates=candidates, n_jobs=n_jobs)
     if by == "playlist":
         return table
     if by == "user":
@@ -108,7 +120,7 @@ def evaluate(
     )
 
 
-def by_playlist(ranker, X, metrics, *, candidates="auto"):
+def by_playlist(ranker, X, metrics, *, candidates="auto", n_jobs=None):
     """Judge a fitted ranker; give one row per playlist of the table."""
     chosen = parse_metrics([metrics] if isinstance(metrics, str) else list(metrics))
     if any(metric.name == FREQUENCY for metric in chosen):
@@ -124,8 +136,36 @@ def by_playlist(ranker, X, metrics, *, candidates="auto"):
         "size": np.diff(trial.y_true.indptr),
         "setting": trial.settings,
     }
-    values = {tally.metric.label: tally.values for tally in judge(trial, chosen)}
-    return pd.DataFrame(ids | values)
+    return pd.DataFrame(ids | _values(trial, chosen, n_jobs))
+
+
+def _values(trial, metrics, n_jobs):
+    """Give the values of all playlists by metric."""
+    tallies = [metric.tally(trial) for metric in metrics]
+    workers = Workers(n_jobs, Parcel(_Judge, trial.without_ranker(), metrics))
+    blocks = trial.blocks()
+    # One thread of BLAS, here and on workers: so scores have the same bits wherever they are made.
+    with threadpool_limits(1, user_api="blas"):
+        while some := list(islice(blocks, BLOCKS_PER_WORKER * len(workers))):
+            judged = workers.map(_Judge.judge, [(block,) for block in some])
+            for block, values in zip(some, judged, strict=True):
+                for tally, own in zip(tallies, values, strict=True):
+                    tally.values[block.positions] = own
+    return {tally.metric.label: tally.values for tally in tallies}
+
+
+class _Judge:
+    """What a worker needs to judge blocks of playlists."""
+
+    def __init__(self, trial, metrics):
+        self.trial = trial
+        self.tallies = [metric.tally(trial) for metric in metrics]
+
+    def judge(self, block):
+        """Give the values of a block by each metric."""
+        with threadpool_limits(1, user_api="blas"):
+            ranking = self.trial.ranking(block)
+        return [tally.judge(ranking) for tally in self.tallies]
 
 
 def summarize(table, groups, *, confidence, n_resamples, random_state):

@@ -24,14 +24,15 @@ ALLOWED = {
     "_memory": set(),
     "_progress": set(),
     "_table": set(),
-    "optimize": {"_checks", "_memory"},
+    "_workers": set(),
+    "optimize": {"_checks", "_memory", "_workers"},
     "metrics": {"_checks", "_memory"},
     "datasets": set(),
     "features": {"_checks", "_state", "_table"},
-    "rankers": {"_checks", "_memory", "_state", "_table", "optimize", "metrics"},
+    "rankers": {"_checks", "_memory", "_state", "_table", "_workers", "optimize", "metrics"},
     "model_selection": {"_table"},
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
-    "_evaluate": {"_checks", "metrics"},
+    "_evaluate": {"_checks", "_workers", "metrics"},
     "_compare": {"_evaluate", "_progress", "metrics"},
     "cli": {"", "datasets", "features", "metrics", "model_selection"},
     "persistence": {"features", "rankers"},
@@ -93,5 +94,5 @@ def test_import_is_quick():
 
 
 def test_import_leaves_heavy_packages_alone():
-    heavy = "('gensim', 'matplotlib', 'implicit', 'dask', 'skops', 'skmtc.cli')"
+    heavy = "('gensim', 'matplotlib', 'implicit', 'dask', 'distributed', 'skops', 'skmtc.cli')"
     assert _run(f"import sys, skmtc; print([m for m in {heavy} if m in sys.modules])") == "[]"

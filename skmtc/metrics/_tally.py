@@ -125,7 +125,11 @@ class PlaylistTally:
 
     def add(self, positions: NDArray[np.intp], ranking: Ranking) -> None:
         """Judge one block."""
-        self.values[positions] = PER_PLAYLIST[self.metric.name](ranking, **self._options)
+        self.values[positions] = self.judge(ranking)
+
+    def judge(self, ranking: Ranking) -> NDArray[np.float64]:
+        """Give the values of one block."""
+        return PER_PLAYLIST[self.metric.name](ranking, **self._options)
 
     def mean(self) -> float:
         """Give the mean over the playlists, or users, for which the metric is defined."""

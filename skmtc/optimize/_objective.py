@@ -13,6 +13,7 @@ from skmtc.optimize._arrays import with_constant
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._penalty import l1_value, pseudo_gradient
 from skmtc.optimize._positives import Positives
+from skmtc.optimize._remote_pass import make_pass
 from skmtc.optimize._risks import Risk, empirical_risk
 from skmtc.optimize._terms import RiskTerms, playlist_losses
 
@@ -89,7 +90,8 @@ class MultitaskObjective:
         Whether to add a constant feature.
 
     n_jobs : int, default=None
-        Number of threads, in the sense of joblib. It never changes the result.
+        Number of threads, in the sense of joblib, or of processes or cores of a cluster where
+        joblib's configuration names such a backend. It never changes the result.
 
     Attributes
     ----------
@@ -168,7 +170,7 @@ class MultitaskObjective:
     @cached_property
     def tiled_pass(self) -> TiledPass:
         """The pass over all playlists and songs, made when it is first needed."""
-        return TiledPass(self.features, self.membership, self.n_jobs)
+        return make_pass(self.features, self.membership, self.n_jobs)
 
     def reordered(self, order: NDArray[np.intp]) -> "MultitaskObjective":
         """Give the same problem with its playlists in another order, sharing the features.

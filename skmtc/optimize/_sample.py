@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._curvature import tilted_moments
 from skmtc.optimize._pass import FloatArray, TiledPass
+from skmtc.optimize._remote_pass import make_pass
 
 # Shares of the three ways to be drawn: by score, evenly, by leverage.
 BY_SCORE, EVENLY, BY_LEVERAGE = 0.4, 0.4, 0.2
@@ -46,7 +47,7 @@ def sampled_pass(
         Source of chance.
 
     n_jobs : int or None
-        Number of threads.
+        Number of threads or other workers.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def sampled_pass(
     log_weights = np.log(weights) + scores[chosen] - tilt
     log_weights += _log_sum(scores) - _log_sum(log_weights + tilt)
     columns = csr_array(membership.tocsc()[:, chosen])
-    return TiledPass(
+    return make_pass(
         np.ascontiguousarray(sample, dtype=features.dtype),
         columns,
         n_jobs,

@@ -6,8 +6,9 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
+
+from skmtc._workers import local_jobs
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -26,7 +27,7 @@ class Threads:
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_threads = effective_n_jobs(n_jobs)
+        self.n_threads = local_jobs(n_jobs)
         self._controller = ThreadpoolController()
 
     def one_blas_thread(self) -> AbstractContextManager[Any]:

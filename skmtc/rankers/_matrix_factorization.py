@@ -4,7 +4,6 @@ import warnings
 from numbers import Integral
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
@@ -16,6 +15,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_choice, check_number
+from skmtc._workers import local_jobs
 from skmtc.rankers._feature_ranker import FeatureRanker
 from skmtc.rankers._features import numeric_song_columns
 from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot
@@ -281,7 +281,7 @@ class MatrixFactorizationRanker(FeatureRanker):
                 factors=self.n_factors,
                 regularization=self.factor_l2,
                 iterations=self.n_iterations,
-                num_threads=effective_n_jobs(self.n_jobs),
+                num_threads=local_jobs(self.n_jobs),
                 random_state=seed,
                 use_gpu=False,
             )

@@ -102,7 +102,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         success the file is removed. See :ref:`checkpoints`.
 
     n_jobs : int, default=None
-        Number of threads, in the sense of joblib. It never changes the result.
+        Number of threads, in the sense of joblib, or of processes or cores of a cluster where
+        joblib's configuration names such a backend. It never changes the result.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown, and each playlist is

@@ -4,8 +4,9 @@ All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluat
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,26 @@ from skmtc.rankers._queries import Queries, Songs
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
+
+
+class Block(NamedTuple):
+    """Playlists that are ranked together.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n,)
+        Which playlists of the trial these are.
+
+    vectors : ndarray or csr_array of shape (n_rows, n_dimensions)
+        Their distinct vectors.
+
+    row_of_playlist : ndarray of shape (n,)
+        Which of the vectors each playlist has.
+    """
+
+    positions: np.ndarray
+    vectors: np.ndarray | csr_array
+    row_of_playlist: np.ndarray
 
 
 @dataclass
@@ -71,9 +92,6 @@ class Trial:
     def rankings(self):
         """Rank the candidates for blocks of playlists that fit the working memory.
 
-        Playlists with equal vectors, such as those of one user or of all unknown users, are
-        scored once.
-
         Yields
         ------
         positions : ndarray
@@ -81,6 +99,20 @@ class Trial:
 
         ranking : Ranking
             Their scores and songs.
+        """
+        for block in self.blocks():
+            yield block.positions, self.ranking(block)
+
+    def blocks(self):
+        """Cut the playlists into blocks whose scores fit the working memory.
+
+        Playlists with equal vectors, such as those of one user or of all unknown users, are
+        scored once.
+
+        Yields
+        ------
+        block : Block
+            Playlists; each comes in one block.
         """
         n_songs, n_dimensions = self.song_vectors.shape
         block_rows = min(MOST_ROWS, rows_that_fit(24 * n_songs))
@@ -94,19 +126,21 @@ class Trial:
                 rows = first[start : start + block_rows]
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
-                scores = safe_sparse_dot(vectors[rows], self.song_vectors.T, dense_output=True)
-                yield (
-                    positions[block],
-                    self._ranking(positions[block], scores, row_of_query[block] - start),
-                )
+                yield Block(positions[block], vectors[rows], row_of_query[block] - start)
 
-    def _ranking(self, positions, scores, row_of_playlist):
+    def ranking(self, block):
+        """Rank the candidates for a block of playlists."""
+        scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
         return Ranking(
-            self.y_true[positions],
+            self.y_true[block.positions],
             scores,
-            ignore=None if self.ignore is None else self.ignore[positions],
-            row_of_playlist=row_of_playlist,
+            ignore=None if self.ignore is None else self.ignore[block.positions],
+            row_of_playlist=block.row_of_playlist,
         )
+
+    def without_ranker(self):
+        """Give what `ranking` needs, for workers that need no more."""
+        return replace(self, queries=None, query_vectors=None)
 
 
 def lay_out(ranker, frame, candidates):

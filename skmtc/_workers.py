@@ -1,0 +1,186 @@
+"""Work for the joblib backend in use: threads of this process, other processes, or a cluster."""
+
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
+
+# How often the same work is sent out again after workers were lost with what they held.
+MAX_LOSSES = 3
+# Parcels that a worker process keeps: a fit alternates between a sample of songs and all songs.
+KEPT_PARCELS = 2
+
+_opened: "OrderedDict[str, Parcel]" = OrderedDict()
+_lock = Lock()
+
+
+def local_jobs(n_jobs: int | None) -> int:
+    """Say how many threads of this process to use.
+
+    Where joblib's backend is a cluster, its `n_jobs` counts the cores of the cluster. A fit that is
+    itself a task of the cluster has one core, unless it asks for more by number.
+    """
+    if _cluster() is None:
+        return int(effective_n_jobs(n_jobs))
+    if _is_task():
+        return max(1, n_jobs or 1)
+    with parallel_config(backend="threading", n_jobs=-1):
+        return int(effective_n_jobs(n_jobs))
+
+
+def works_elsewhere(n_jobs: int | None) -> bool:
+    """Say whether work is meant for other processes: for such a backend, and not from within."""
+    backend, _ = get_active_backend(prefer="threads")
+    if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):
+        return False
+    if _cluster() is not None:
+        return not _is_task()
+    return bool(effective_n_jobs(n_jobs) > 1)
+
+
+def _cluster() -> Any:
+    """Give the client of the cluster that joblib works on, or None."""
+    return getattr(get_active_backend(prefer="threads")[0], "client", None)
+
+
+def _is_task() -> bool:
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+class Parcel:
+    """Something large that every worker gets once, and what it makes of it.
+
+    Parameters
+    ----------
+    make : callable
+        Function of `data`. A worker calls it once.
+
+    *data : object
+        What is sent.
+    """
+
+    def __init__(self, make: Callable[..., Any], *data: Any) -> None:
+        self.make = make
+        self.data = data
+        self.token = uuid4().hex
+
+    @cached_property
+    def made(self) -> Any:
+        """What `make` makes of the data."""
+        return self.make(*self.data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _open, (self.token, self.make, self.data)
+
+
+def _open(token: str, make: Callable[..., Any], data: tuple[Any, ...]) -> Parcel:
+    """Unpickle a parcel: the one that is kept already, if it came before."""
+    with _lock:
+        if token not in _opened:
+            parcel = Parcel(make, *data)
+            parcel.token = token
+            _opened[token] = parcel
+        _opened.move_to_end(token)
+        while len(_opened) > KEPT_PARCELS:
+            _opened.popitem(last=False)
+        return _opened[token]
+
+
+class Workers:
+    """Call functions of something large and of many small items.
+
+    Only items and results travel: a cluster's workers hold what is large, processes of this machine
+    map it to memory, and threads have it. Functions must not change it: if workers are lost, what
+    they had to do is done again by others.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of workers, in the sense of joblib. Threads, unless joblib's configuration says
+        otherwise.
+
+    parcel : Parcel
+        What is large.
+    """
+
+    def __init__(self, n_jobs: int | None, parcel: Parcel) -> None:
+        self.n_jobs = n_jobs
+        self.parcel = parcel
+        self._client: Any = None
+        self._future: Any = None
+
+    def __len__(self) -> int:
+        """Give the number of items that are worked on at a time."""
+        if works_elsewhere(self.n_jobs):
+            return int(effective_n_jobs(self.n_jobs))
+        return local_jobs(self.n_jobs)
+
+    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Give function(parcel.made, *item) for each item, in their order."""
+        items = list(items)
+        if works_elsewhere(self.n_jobs):
+            outcomes = self._outcomes(function, items)
+        else:
+            outcomes = Parallel(n_jobs=len(self), require="sharedmem")(
+                delayed(_call)(function, self.parcel, item) for item in items
+            )
+        for outcome in outcomes:
+            if isinstance(outcome, _Failure):
+                raise outcome.error
+        return list(outcomes)
+
+    def _outcomes(self, function: Callable[..., Any], items: list[tuple[Any, ...]]) -> list[Any]:
+        """Call the function on workers; if some are lost with what they held, once more.
+
+        Errors of the function come back as results, so what is raised here is the engine's.
+        """
+        for losses in range(MAX_LOSSES + 1):
+            try:
+                client = _cluster()
+                if client is not None:
+                    return self._on_cluster(client, function, items)
+                calls = (delayed(_call)(function, self.parcel, item) for item in items)
+                return list(Parallel(n_jobs=self.n_jobs, batch_size=1)(calls))
+            except Exception:
+                if losses == MAX_LOSSES:
+                    raise
+                self._client = None
+        raise AssertionError("the loop returns or raises")
+
+    def _on_cluster(
+        self, client: Any, function: Callable[..., Any], items: list[tuple[Any, ...]]
+    ) -> list[Any]:
+        # joblib would work here and not there while a single core of the cluster is left, and
+        # scatter the arrays of an item: these would be lost with the worker that holds them. In a
+        # tuple they are a part of the task.
+        if client is not self._client:
+            self._future = client.scatter(self.parcel, broadcast=True, hash=False)
+            self._client = client
+        tasks = [client.submit(_call, function, self._future, i, pure=False) for i in items]
+        return list(client.gather(tasks))
+
+
+class _Failure(NamedTuple):
+    """An error of a function."""
+
+    error: Exception
+
+
+def _call(function: Callable[..., Any], parcel: Parcel, item: tuple[Any, ...]) -> Any:
+    try:
+        return function(parcel.made, *item)
+    except Exception as error:
+        error.add_note(f"On the worker:\n{traceback.format_exc()}")
+        return _Failure(error)

@@ -1,0 +1,132 @@
+"""Passes elsewhere: the same bits, whoever makes them and whoever is lost."""
+
+import pickle
+from functools import cache, partial
+
+import numpy as np
+import pytest
+from clusters import Deadly, local_cluster
+from joblib import parallel_config
+from scipy.sparse import csr_array
+
+from skmtc.optimize import MultitaskObjective, _remote_pass, solve_owlqn, solve_prox_newton
+from skmtc.optimize._pass import BLOCK_ROWS, TiledPass
+from skmtc.optimize._remote_pass import RemotePass, make_pass, shard_sums
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_cluster() as client:
+        yield client
+
+
+def _problem(n_playlists=1100, n_users=700, n_songs=2500, n_features=8):
+    """Make a problem of several blocks that is large enough for a sample of songs."""
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(n_songs, n_features)).astype(np.float32)
+    owners = np.concatenate([np.arange(n_users), rng.integers(0, n_users, n_playlists - n_users)])
+    weights = rng.normal(scale=0.7, size=(n_users, n_features))[owners]
+    scores = weights @ features.T + rng.gumbel(size=(n_playlists, n_songs))
+    songs = np.argsort(-scores, axis=1)[:, :10]
+    rows = np.repeat(np.arange(n_playlists), 10)
+    return features, csr_array((np.ones(rows.size), (rows, songs.ravel()))), owners
+
+
+PROBLEM = _problem()
+SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": partial(solve_owlqn, max_iter=5)}
+
+
+class Watched:
+    """Count what travels."""
+
+    def __init__(self, monkeypatch):
+        self.sent = self.tasks = self.calls = 0
+        whole = _remote_pass.Workers.map
+
+        def count(workers, function, items):
+            self.calls += 1
+            self.tasks += len(items)
+            self.sent += len(pickle.dumps(items))
+            return whole(workers, function, items)
+
+        monkeypatch.setattr(_remote_pass.Workers, "map", count)
+
+
+def _coef(solver="prox-newton", n_jobs=2):
+    return SOLVERS[solver](MultitaskObjective(*PROBLEM, playlist_l1=0.3, n_jobs=n_jobs)).coef
+
+
+_coef_here = cache(partial(_coef, n_jobs=1))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_a_fit_has_the_same_bits_elsewhere(client, backend, solver, monkeypatch):
+    watched = Watched(monkeypatch)
+    local = _coef_here(solver)
+    assert watched.calls == 0
+    with parallel_config(backend=backend):
+        assert np.array_equal(_coef(solver), local)
+    assert watched.tasks > watched.calls > 1
+
+
+def test_one_job_and_threads_stay_here(client, monkeypatch):
+    watched = Watched(monkeypatch)
+    assert np.array_equal(_coef(), _coef_here("prox-newton"))
+    with parallel_config(backend="dask"):
+        assert np.array_equal(_coef(n_jobs=1), _coef_here("prox-newton"))
+    assert watched.calls == 0
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(
+    client, backend, monkeypatch, tmp_path
+):
+    deadly = Deadly(shard_sums, tmp_path)
+    monkeypatch.setattr(_remote_pass, "shard_sums", deadly)
+    with parallel_config(backend=backend):
+        coef = _coef()
+    assert deadly.kills == 0
+    assert np.array_equal(coef, _coef_here("prox-newton"))
+
+
+def test_only_weights_of_shards_travel(monkeypatch):
+    watched = Watched(monkeypatch)
+    features, membership, _ = PROBLEM
+    with parallel_config(backend="loky"):
+        remote = RemotePass(features, membership, 2)
+        weights = np.random.default_rng(0).normal(scale=0.1, size=(1100, 8))
+        sums = remote.negative_sums(weights)
+    assert np.array_equal(
+        sums.exp_features, TiledPass(features, membership).negative_sums(weights)[1]
+    )
+    # Weights in single precision and the number of each playlist, and a few hundred bytes a task.
+    assert watched.sent <= 1100 * (8 + 1) * 4 + 500 * watched.tasks
+    assert watched.tasks == -(-1100 // BLOCK_ROWS)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_samples_shares_and_chosen_rows(client, convert):
+    rng = np.random.default_rng(1)
+    features, membership, owners = PROBLEM
+    offsets = rng.normal(size=len(features))
+    weights = rng.normal(scale=0.1, size=(700, 8))[owners]
+    rows = rng.permutation(1100)[:600]
+    near = make_pass(convert(features), membership, 2, offsets=offsets)
+    with parallel_config(backend="dask"):
+        far = make_pass(convert(features), membership, 2, offsets=offsets)
+        assert (type(near), type(far)) == (TiledPass, RemotePass)
+        shared = far.negative_sums(weights, groups=owners)
+        chosen = far.negative_sums(weights[rows], rows)
+    assert np.array_equal(shared[1], near.negative_sums(weights, groups=owners)[1])
+    assert np.array_equal(chosen[1], near.negative_sums(weights[rows], rows)[1])
+
+
+@pytest.mark.parametrize(("n_rows", "n_features"), [(300, 8), (100_000, 8), (10**6, 200)])
+def test_shards_are_whole_blocks_of_bounded_size(n_rows, n_features):
+    membership = PROBLEM[1]
+    remote = RemotePass(np.ones((2500, n_features), dtype=np.float32), membership, 2)
+    size = remote._shard_rows(n_rows)
+    assert size % BLOCK_ROWS == 0
+    assert 0 < size * n_features * 4 <= max(_remote_pass.TASK_BYTES, BLOCK_ROWS * n_features * 4)
+    assert n_rows <= 8 * size or size * 2 * n_features * 4 > _remote_pass.TASK_BYTES
