@@ -1,6 +1,31 @@
 """Vectors of songs, learned from playlists."""
 
-from skmtc.features._embedding import BaseEmbedding
+from skmtc._checks import check_number
+from skmtc.features._als import als
+from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
+from skmtc.features._svd import svd
+
+
+def _learn_by_svd(embedding, sequences, seed):
+    return svd(
+        sequences,
+        vector_size=embedding.vector_size,
+        shift=embedding.shift,
+        min_count=embedding.min_count,
+        seed=seed,
+    )
+
+
+def _learn_by_als(embedding, sequences, seed):
+    return als(
+        sequences,
+        vector_size=embedding.vector_size,
+        epochs=embedding.epochs,
+        confidence=embedding.confidence,
+        factor_l2=embedding.factor_l2,
+        min_count=embedding.min_count,
+        seed=seed,
+    )
 
 
 class SongEmbedding(BaseEmbedding):
@@ -84,6 +109,7 @@ class SongEmbedding(BaseEmbedding):
     """
 
     _role = "song"
+    _methods = {"word2vec": learn_by_word2vec, "svd": _learn_by_svd, "als": _learn_by_als}
 
     def __init__(
         self,
@@ -94,6 +120,9 @@ class SongEmbedding(BaseEmbedding):
         epochs=10,
         skip_gram=False,
         learning_rate=0.1,
+        shift=1.0,
+        confidence=10.0,
+        factor_l2=1.0,
         min_count=1,
         add_indicator=False,
         random_state=None,
@@ -104,6 +133,15 @@ class SongEmbedding(BaseEmbedding):
         self.epochs = epochs
         self.skip_gram = skip_gram
         self.learning_rate = learning_rate
+        self.shift = shift
+        self.confidence = confidence
+        self.factor_l2 = factor_l2
         self.min_count = min_count
         self.add_indicator = add_indicator
         self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_number("shift", self.shift, above=0)
+        for name in ("confidence", "factor_l2"):
+            check_number(name, getattr(self, name), at_least=0)
