@@ -14,7 +14,7 @@ def draw(n_playlists=40, n_tokens=25, seed=0):
 
 
 def by_definition(incidence, shift):
-    """The formula, pair by pair."""
+    """Follow the formula, pair by pair."""
     n_tokens = incidence.shape[1]
     together = np.zeros((n_tokens, n_tokens))
     for playlist in incidence:
