@@ -31,32 +31,49 @@ def _learn_by_als(embedding, sequences, seed):
 class SongEmbedding(BaseEmbedding):
     """Encode songs by vectors in which songs of the same playlists are close.
 
-    For data without any song attributes: each training playlist is the sequence of its songs, and
-    word2vec learns a vector of unit length for each. A new song gets the zero vector, so these
-    features say nothing about new songs.
+    For data without any song attributes: a vector of unit length is learned for each song from the
+    training playlists that hold it. A new song gets the zero vector, so these features say nothing
+    about new songs.
 
     Parameters
     ----------
-    method : {"word2vec"}, default="word2vec"
-        How vectors are learned.
+    method : {"svd", "word2vec", "als"}, default="svd"
+        How vectors are learned. "svd": songs x songs mutual information of being in a playlist
+        together (shifted PPMI), reduced by a singular value decomposition. "word2vec": from
+        neighbours in the order of playlists. "als": weighted factorisation of the
+        playlists x songs matrix, for which `implicit` must be installed
+        (``pip install skmtc[mf]``). The user guide compares them.
 
-    vector_size : int, default=50
-        Number of dimensions.
+    vector_size : int, default=128
+        Number of dimensions. With "svd", those beyond the number of songs are zero.
 
     window : int, default=10
-        Greatest distance between songs of a playlist that are taken for neighbours.
+        "word2vec" only: greatest distance between songs of a playlist that are taken for
+        neighbours. The other methods take all songs of a playlist.
 
     epochs : int, default=10
-        Number of passes over the playlists. Small data need more.
+        "word2vec" and "als": number of passes over the playlists. Small data need more.
 
     skip_gram : bool, default=False
-        Whether to predict the neighbours from a song (skip-gram) instead of a song from its
-        neighbours (continuous bag of words). Skip-gram takes about four times as long per epoch.
+        "word2vec" only: whether to predict the neighbours from a song (skip-gram) instead of a
+        song from its neighbours (continuous bag of words). Skip-gram takes about four times as
+        long per epoch.
 
     learning_rate : float, default=0.1
-        Size of the first steps; it falls to almost 0 over the epochs. Too small, and vectors stay
-        near their random start. Songs are rarer than artists, so they need larger steps;
-        lower it where a song is in hundreds of playlists.
+        "word2vec" only: size of the first steps; it falls to almost 0 over the epochs. Too small,
+        and vectors stay near their random start. Songs are rarer than artists, so they need larger
+        steps; lower it where a song is in hundreds of playlists.
+
+    shift : float, default=1.0
+        "svd" only: pairs of songs count that are together more than `shift` times as often as by
+        chance.
+
+    confidence : float, default=10.0
+        "als" only: a song that a playlist holds counts ``1 + confidence`` times as much as one
+        that it does not.
+
+    factor_l2 : float, default=10.0
+        "als" only: penalty on the squared l2 norm of all factors.
 
     min_count : int, default=1
         Songs that are fewer times in training playlists are left unknown.
@@ -65,8 +82,7 @@ class SongEmbedding(BaseEmbedding):
         Whether to add a feature that is 1 for unknown songs.
 
     random_state : int, RandomState instance or None, default=None
-        Seed. The same seed gives the same vectors, in any process and beside any other work:
-        training is always by one thread.
+        Seed. The same seed gives the same vectors, in any process and beside any other work.
 
     Attributes
     ----------
@@ -75,7 +91,7 @@ class SongEmbedding(BaseEmbedding):
 
     vectors_ : list of ndarray of shape (n_known, vector_size)
         Their vectors, of unit length, in single precision. They are all that is kept: a fitted
-        embedding is pickled and used without gensim.
+        embedding is pickled and used without gensim or implicit.
 
     n_features_in_ : int
         Number of columns seen in `fit`, usually the one of song ids.
@@ -89,23 +105,27 @@ class SongEmbedding(BaseEmbedding):
 
     References
     ----------
+    O. Levy, Y. Goldberg. Neural Word Embedding as Implicit Matrix Factorization (shifted PPMI).
+
     T. Mikolov, K. Chen, G. Corrado, J. Dean. Efficient Estimation of Word Representations in
     Vector Space.
 
+    Y. Hu, Y. Koren, C. Volinsky. Collaborative Filtering for Implicit Feedback Datasets (ALS).
+
     Examples
     --------
-    Songs s1 and s2 share playlists, and so do s3 and s4.
+    Songs s1 and s2 share a playlist, and so do s3 and s4. So there are two directions, and songs
+    of a playlist point the same way.
 
     >>> import numpy as np
     >>> import pandas as pd
     >>> from scipy.sparse import csr_array
     >>> from skmtc.features import SongEmbedding
     >>> songs = pd.DataFrame({"song": ["s1", "s2", "s3", "s4"]})
-    >>> playlists = csr_array(np.tile([[1, 0], [2, 0], [0, 1], [0, 2]], 500))
-    >>> embedding = SongEmbedding(vector_size=8, random_state=0)
-    >>> s1, s2, s3, s4 = embedding.fit_transform(songs, playlists)
-    >>> bool(s1 @ s2 > s1 @ s3)
-    True
+    >>> playlists = csr_array([[1, 0], [2, 0], [0, 1], [0, 2]])
+    >>> vectors = SongEmbedding(vector_size=4, random_state=0).fit_transform(songs, playlists)
+    >>> np.abs(vectors @ vectors.T).round().astype(int).tolist()
+    XX
     """
 
     _role = "song"
@@ -114,15 +134,15 @@ class SongEmbedding(BaseEmbedding):
     def __init__(
         self,
         *,
-        method="word2vec",
-        vector_size=50,
+        method="svd",
+        vector_size=128,
         window=10,
         epochs=10,
         skip_gram=False,
         learning_rate=0.1,
         shift=1.0,
         confidence=10.0,
-        factor_l2=1.0,
+        factor_l2=10.0,
         min_count=1,
         add_indicator=False,
         random_state=None,
