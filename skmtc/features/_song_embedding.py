@@ -114,8 +114,8 @@ class SongEmbedding(BaseEmbedding):
 
     Examples
     --------
-    Songs s1 and s2 share a playlist, and so do s3 and s4. So there are two directions, and songs
-    of a playlist point the same way.
+    Songs s1 and s2 share a playlist, and so do s3 and s4. So the vectors of s1 and s2 are the same,
+    at a right angle to those of s3 and s4.
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -124,8 +124,8 @@ class SongEmbedding(BaseEmbedding):
     >>> songs = pd.DataFrame({"song": ["s1", "s2", "s3", "s4"]})
     >>> playlists = csr_array([[1, 0], [2, 0], [0, 1], [0, 2]])
     >>> vectors = SongEmbedding(vector_size=4, random_state=0).fit_transform(songs, playlists)
-    >>> np.abs(vectors @ vectors.T).round().astype(int).tolist()
-    XX
+    >>> np.abs(vectors @ vectors.T).round(3).tolist()
+    [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
     """
 
     _role = "song"

@@ -18,8 +18,9 @@ VALUE_POWER = 1.5
 def svd(sequences, *, vector_size, shift, min_count, seed):
     """Learn a vector for each token from who shares playlists with whom.
 
-    The vectors are the leading left singular vectors of the shifted PPMI matrix, times powers of
-    the singular values, so that songs are close that share playlists with the same songs.
+    The vectors are the leading singular vectors of the shifted PPMI matrix, times powers of the
+    singular values, so that songs are close that share playlists with each other and the same
+    others.
 
     Parameters
     ----------
@@ -48,17 +49,18 @@ def svd(sequences, *, vector_size, shift, min_count, seed):
     ppmi = shifted_ppmi(counts, shift)
     # More threads inside BLAS add up in another order: the last bits would depend on them.
     with threadpool_limits(1, user_api="blas"):
-        left, values = symmetric_svd(ppmi, min(vector_size, len(tokens)), seed)
+        left, values = leading_eigenvectors(ppmi, min(vector_size, len(tokens)), seed)
     vectors[:, : left.shape[1]] = left * values**VALUE_POWER
     return tokens, vectors
 
 
-def symmetric_svd(matrix, n_components, seed):
-    """Give the leading singular vectors and values of a sparse symmetric matrix.
+def leading_eigenvectors(matrix, n_components, seed):
+    """Give the eigenvectors of a sparse symmetric matrix with the largest positive eigenvalues.
 
-    A random subspace is multiplied by the matrix a few times. Symmetry halves the work of a general
-    randomised decomposition: the singular vectors are eigenvectors, their values the absolute
-    eigenvalues.
+    These are singular vectors, and eigenvalues the singular values. Directions with negative
+    eigenvalues are left out, as songs that are alike point to opposite sides of them. A random
+    subspace is multiplied by the matrix a few times; as the matrix is symmetric, that takes half of
+    the work of a general randomised decomposition.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ def symmetric_svd(matrix, n_components, seed):
         Orthonormal columns, each with its entry of largest absolute value positive.
 
     values : ndarray of shape (n_components,)
-        Singular values, in decreasing order.
+        Eigenvalues, in decreasing order; 0 where all others are negative.
     """
     n_rows = matrix.shape[0]
     width = min(n_rows, n_components + N_OVERSAMPLES)
@@ -86,11 +88,11 @@ def symmetric_svd(matrix, n_components, seed):
     for _ in range(N_ITERATIONS):
         basis = _orthonormal(matrix @ basis)
     values, rotation = eigh(basis.T @ (matrix @ basis))
-    order = np.argsort(-np.abs(values), kind="stable")[:n_components]
+    order = np.argsort(-values, kind="stable")[:n_components]
     vectors = basis @ rotation[:, order]
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.where(np.take_along_axis(vectors, largest[None], axis=0) < 0, -1, 1)
-    return vectors, np.abs(values[order])
+    return vectors, np.maximum(values[order], 0)
 
 
 def _orthonormal(columns):
