@@ -8,6 +8,7 @@ copyright = "2026, the skmtc developers"
 version = release = skmtc.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -24,6 +25,11 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
 }
+plot_formats = ["png"]
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_include_source = False
+plot_working_directory = "."  # where the tables of the figures are
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True

@@ -118,7 +118,7 @@ class Problem:
 
 
 def _features(method, vector_size):
-    embedding = SongEmbedding(method=method, vector_size=vector_size, random_state=0)
+    embedding = SongEmbedding(method=method, vector_size=vector_size, length=1, random_state=0)
     popularity = make_pipeline(PopularityEncoder(), StandardScaler())
     return ColumnTransformer([("popularity", popularity, ["song"]), ("song", embedding, ["song"])])
 

@@ -110,7 +110,6 @@ def rankers(X, setting):
     attributes = song_features(X, setting, learned=False) if described else None
     users = make_user_features(X) if described else None
     artist = "artist" if described else None
-    mtc = {"song_features": songs, "user_features": users, "n_jobs": -1}
     ours = {
         "popularity": PopularityRanker(artist=artist),
         "own songs first": HistoryRanker(artist=artist),
@@ -125,8 +124,7 @@ def rankers(X, setting):
         ),
         "ridge": RidgeRanker(song_features=songs, user_features=users),
         "BPR on features": PairwiseRanker(song_features=songs, user_features=users, random_state=0),
-        "MTC": MultitaskPlaylistRanker(**mtc),
-        "MTC, user_l2=0.03": MultitaskPlaylistRanker(user_l2=0.03, **mtc),
+        "MTC": MultitaskPlaylistRanker(song_features=songs, user_features=users, n_jobs=-1),
     }
     others = {
         "implicit ALS": ImplicitALS(),

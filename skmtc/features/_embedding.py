@@ -47,7 +47,11 @@ class BaseEmbedding(BaseColumnEncoder):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         tokens, vectors = self._methods[self.method](self, sequences, seed)
         self.vocabulary_.append(ids[tokens])
-        self.vectors_.append(_unit_length(vectors))
+        self.vectors_.append(_of_length(vectors, self._length()))
+
+    def _length(self):
+        """Give the length of all vectors."""
+        return 1.0
 
     def _transform_column(self, column, j):
         codes = find_ids(column, self.vocabulary_[j], self._role)
@@ -63,7 +67,7 @@ class BaseEmbedding(BaseColumnEncoder):
         return names + [f"{column}_unknown"] if self.add_indicator else names
 
 
-def _unit_length(vectors):
+def _of_length(vectors, length):
     vectors = vectors.astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+    return (length * vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)

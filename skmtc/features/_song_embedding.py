@@ -31,9 +31,9 @@ def _learn_by_als(embedding, sequences, seed):
 class SongEmbedding(BaseEmbedding):
     """Encode songs by vectors in which songs of the same playlists are close.
 
-    For data without any song attributes: a vector of unit length is learned for each song from the
-    training playlists that hold it. A new song gets the zero vector, so these features say nothing
-    about new songs.
+    For data without any song attributes: a vector is learned for each song from the training
+    playlists that hold it. A new song gets the zero vector, so these features say nothing about new
+    songs.
 
     Parameters
     ----------
@@ -75,6 +75,10 @@ class SongEmbedding(BaseEmbedding):
     factor_l2 : float, default=10.0
         "als" only: penalty on the squared l2 norm of all factors.
 
+    length : float, default=3.0
+        Length of all vectors. The longer, the less a penalty on weights holds them back. This one
+        suits the default penalties of `MultitaskPlaylistRanker`.
+
     min_count : int, default=1
         Songs that are fewer times in training playlists are left unknown.
 
@@ -90,7 +94,7 @@ class SongEmbedding(BaseEmbedding):
         Songs of each column that have a vector, sorted.
 
     vectors_ : list of ndarray of shape (n_known, vector_size)
-        Their vectors, of unit length, in single precision. They are all that is kept: a fitted
+        Their vectors, in single precision. They are all that is kept: a fitted
         embedding is pickled and used without gensim or implicit.
 
     n_features_in_ : int
@@ -123,7 +127,8 @@ class SongEmbedding(BaseEmbedding):
     >>> from skmtc.features import SongEmbedding
     >>> songs = pd.DataFrame({"song": ["s1", "s2", "s3", "s4"]})
     >>> playlists = csr_array([[1, 0], [2, 0], [0, 1], [0, 2]])
-    >>> vectors = SongEmbedding(vector_size=4, random_state=0).fit_transform(songs, playlists)
+    >>> embedding = SongEmbedding(vector_size=4, length=1, random_state=0)
+    >>> vectors = embedding.fit_transform(songs, playlists)
     >>> np.abs(vectors @ vectors.T).round(3).tolist()
     [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
     """
@@ -143,6 +148,7 @@ class SongEmbedding(BaseEmbedding):
         shift=1.0,
         confidence=10.0,
         factor_l2=10.0,
+        length=3.0,
         min_count=1,
         add_indicator=False,
         random_state=None,
@@ -156,12 +162,17 @@ class SongEmbedding(BaseEmbedding):
         self.shift = shift
         self.confidence = confidence
         self.factor_l2 = factor_l2
+        self.length = length
         self.min_count = min_count
         self.add_indicator = add_indicator
         self.random_state = random_state
 
     def _check_parameters(self):
         super()._check_parameters()
-        check_number("shift", self.shift, above=0)
+        for name in ("shift", "length"):
+            check_number(name, getattr(self, name), above=0)
         for name in ("confidence", "factor_l2"):
             check_number(name, getattr(self, name), at_least=0)
+
+    def _length(self):
+        return self.length

@@ -34,7 +34,7 @@ def fitted(method, **parameters):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_songs_of_the_same_playlists_are_closer_by_a_margin(method):
-    embedding = SongEmbedding(method=method, vector_size=8, random_state=0)
+    embedding = SongEmbedding(method=method, vector_size=8, length=1, random_state=0)
     vectors = embedding.fit_transform(*two_circles())
     cosine = vectors @ vectors.T
     same = np.arange(200)[:, None] // 100 == np.arange(200) // 100
@@ -43,9 +43,9 @@ def test_songs_of_the_same_playlists_are_closer_by_a_margin(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_vectors_have_unit_length_and_new_songs_none(method):
-    embedding = fitted(method)
-    np.testing.assert_allclose(np.linalg.norm(embedding.vectors_[0], axis=1), 1, rtol=1e-6)
+def test_vectors_have_their_length_and_new_songs_none(method):
+    embedding = fitted(method, length=2.5)
+    np.testing.assert_allclose(np.linalg.norm(embedding.vectors_[0], axis=1), 2.5, rtol=1e-6)
     new = embedding.transform(pd.DataFrame({"song": ["new", None]}))
     np.testing.assert_array_equal(new, np.zeros((2, 5)))
 
@@ -106,6 +106,7 @@ def test_a_fitted_als_embedding_is_used_without_implicit():
     [
         ({"method": "magic"}, r"one of \['als', 'svd', 'word2vec'\]; got 'magic'"),
         ({"method": "svd", "shift": 0}, "`shift` must be a number above 0; got 0"),
+        ({"method": "svd", "length": 0}, "`length` must be a number above 0; got 0"),
         ({"method": "als", "confidence": -1}, "`confidence` must be a number of 0 or more"),
         ({"method": "als", "factor_l2": -1}, "`factor_l2` must be a number of 0 or more"),
     ],
