@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+from pathlib import Path
+
 import skmtc
 
 project = "skmtc"
@@ -29,7 +31,7 @@ plot_formats = ["png"]
 plot_html_show_formats = False
 plot_html_show_source_link = False
 plot_include_source = False
-plot_working_directory = "."  # where the tables of the figures are
+plot_working_directory = str(Path(__file__).resolve().parent)  # figures read tables from here
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True

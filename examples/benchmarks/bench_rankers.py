@@ -13,7 +13,7 @@ setting, or is not installed, the table says so::
 With `--values`, what each ranker reached on each playlist is kept, and a later run adds to it, so
 that a long comparison may be made in parts; the table is always made from all of it. Errors are
 standard errors of the difference from the best ranker of the setting. HitRate@K is recall@K, and
-all means, that of novelty too, are over playlists. The other packages are optional; all of them come
+all means, that of novelty too, are over playlists. The other packages are optional; all come
 with ``pip install skmtc[bench]``, where cmfrec is built from source.
 """
 
