@@ -90,7 +90,7 @@ class ImplicitALS(Competitor):
         from implicit.als import AlternatingLeastSquares
 
         model = AlternatingLeastSquares(
-            factors=64, alpha=10, iterations=15, use_gpu=False, random_state=self.seed
+            factors=64, regularization=0.05, iterations=15, use_gpu=False, random_state=self.seed
         )
         model.fit(counts, show_progress=False)
         self.user_vectors_, self.catalogue_vectors_ = model.user_factors, model.item_factors
@@ -223,7 +223,7 @@ class Cmfrec(Competitor):
     def _learn(self, counts):
         from cmfrec import CMF_implicit
 
-        self._model = CMF_implicit(k=64, alpha=10, random_state=self.seed, verbose=False)
+        self._model = CMF_implicit(k=64, random_state=self.seed, verbose=False)
         self._model.fit(
             coo_matrix(counts), U=_dense(self.user_attributes_), I=_dense(self.song_attributes_)
         )
