@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+from pathlib import Path
+
 import skmtc
 
 project = "skmtc"
@@ -8,6 +10,7 @@ copyright = "2026, the skmtc developers"
 version = release = skmtc.__version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -24,6 +27,11 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
 }
+plot_formats = ["png"]
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_include_source = False
+plot_working_directory = str(Path(__file__).resolve().parent)  # figures read tables from here
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True

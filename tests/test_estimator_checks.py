@@ -41,6 +41,8 @@ ESTIMATORS = [
     GenreEncoder(),
     PopularityEncoder(),
     SongEmbedding(),
+    SongEmbedding(method="word2vec"),
+    SongEmbedding(method="als"),
 ]
 
 

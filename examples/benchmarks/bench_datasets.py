@@ -9,13 +9,12 @@ The slices are made here, from random tracks with a long tail, indented as in th
 
 import argparse
 import json
-import resource
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from machine import peak_megabytes
 
 from skmtc.datasets import load_mpd, make_playlists
 
@@ -60,12 +59,6 @@ def write_slice(folder, number, rng, n_songs, mean_length):
     return sum(len(p["tracks"]) for p in playlists)
 
 
-def peak_mib():
-    """Give the peak memory of this process in MiB."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
-
-
 def bench_mpd(n_slices, n_songs, mean_length):
     """Write slices, load them, and print rows per second and peak memory."""
     rng = np.random.default_rng(0)
@@ -73,15 +66,15 @@ def bench_mpd(n_slices, n_songs, mean_length):
         folder = Path(name)
         n_rows = sum(write_slice(folder, n, rng, n_songs, mean_length) for n in range(n_slices))
         n_bytes = sum(path.stat().st_size for path in folder.iterdir())
-        before = peak_mib()
+        before = peak_megabytes()
         start, start_cpu = time.perf_counter(), time.process_time()
         bunch = load_mpd(folder)
         seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - start_cpu
     print(
         f"load_mpd: {n_slices} slices, {n_bytes / 2**30:.2f} GiB, {n_rows} rows read in "
         f"{seconds:.1f} s: {n_rows / seconds:,.0f} rows/s ({n_rows / cpu_seconds:,.0f} by CPU "
-        f"time); peak {peak_mib():.0f} MiB "
-        f"({before:.0f} MiB before); table of {len(bunch.X)} rows, {len(bunch.songs)} songs; "
+        f"time); peak {peak_megabytes():.0f} MB "
+        f"({before:.0f} MB before); table of {len(bunch.X)} rows, {len(bunch.songs)} songs; "
         f"dropped {bunch.dropped}"
     )
 
@@ -94,7 +87,7 @@ def bench_generator(preset):
     sizes = {name: X[name].nunique() for name in ("user", "playlist", "song", "artist")}
     print(
         f"make_playlists: preset {preset}, {len(X)} rows in {seconds:.1f} s; peak "
-        f"{peak_mib():.0f} MiB; {sizes}"
+        f"{peak_megabytes():.0f} MB; {sizes}"
     )
 
 

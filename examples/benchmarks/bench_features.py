@@ -12,12 +12,12 @@ order.
 """
 
 import argparse
-import resource
 import sys
 import time
 
 import numpy as np
 import pandas as pd
+from machine import peak_megabytes
 from scipy.sparse import csr_array
 
 from skmtc.features import make_song_features
@@ -52,12 +52,6 @@ def one_row_per_song(table):
     return pd.DataFrame({"song_id": song_ids}), membership
 
 
-def peak_gigabytes():
-    """Give the peak memory of this process; the system counts in kB, but in bytes on a Mac."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**30 if sys.platform == "darwin" else 2**20)
-
-
 def run(table):
     """Fit and transform; give seconds of both and the features."""
     songs, membership = one_row_per_song(table)
@@ -79,7 +73,7 @@ def main():
         parser.error("pass either the path of a table or --tiny")
     table = tiny_table() if options.tiny else read_table(options.path)
     fit_seconds, transform_seconds, features = run(table)
-    peak = peak_gigabytes()
+    peak = peak_megabytes() / 2**10
     print(f"rows {len(table)}, songs {table['song_id'].nunique()}")
     print(f"features {features.shape}, {features.nbytes / 2**20:.0f} MB")
     print(f"fit {fit_seconds:.1f} s, transform {transform_seconds:.1f} s, peak {peak:.2f} GB")

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pandas as pd
+from playlists import draw_table
 from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
 
@@ -120,17 +121,6 @@ class _WithoutColumns:
 
     def trial(self, X, **options):
         return self.ranker.trial(X.assign(feature=0.0), **options)
-
-
-def draw_table(n_users, n_playlists, n_songs, mean_length=12):
-    """Draw playlists with long tails of users and songs."""
-    rng = np.random.default_rng(0)
-    lengths = rng.poisson(mean_length, n_playlists) + 1
-    playlists = np.repeat(np.arange(n_playlists), lengths)
-    owners = (n_users * rng.random(n_playlists) ** 2).astype(int)
-    songs = (n_songs * rng.random(len(playlists)) ** 2).astype(int)
-    X = pd.DataFrame({"user": owners[playlists], "playlist": playlists, "song": songs})
-    return X.drop_duplicates(ignore_index=True)
 
 
 def best_of(repeats, function):

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pandas as pd
+from playlists import draw_table
 
 from skmtc.model_selection import (
     ColdPlaylistKFold,
@@ -62,17 +63,6 @@ def time_splits(cv, X):
         pass
     seconds = time.perf_counter() - start
     return seconds, cv.describe().iloc[0].to_dict()
-
-
-def draw_table(n_users, n_playlists, n_songs, mean_length=12):
-    """Draw playlists with long tails of users and songs."""
-    rng = np.random.default_rng(0)
-    lengths = rng.poisson(mean_length, n_playlists) + 1
-    playlists = np.repeat(np.arange(n_playlists), lengths)
-    owners = (n_users * rng.random(n_playlists) ** 2).astype(int)
-    songs = (n_songs * rng.random(len(playlists)) ** 2).astype(int)
-    X = pd.DataFrame({"user": owners[playlists], "playlist": playlists, "song": songs})
-    return X.drop_duplicates(ignore_index=True)
 
 
 if __name__ == "__main__":

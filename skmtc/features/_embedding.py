@@ -9,7 +9,8 @@ from skmtc.features._sequences import TokenSequences
 from skmtc.features._word2vec import word2vec
 
 
-def _word2vec(embedding, sequences, seed):
+def learn_by_word2vec(embedding, sequences, seed):
+    """Learn vectors from the order of playlists."""
     return word2vec(
         sequences,
         vector_size=embedding.vector_size,
@@ -22,18 +23,17 @@ def _word2vec(embedding, sequences, seed):
     )
 
 
-# Functions of an embedding, the sequences and a seed that give tokens and their vectors.
-METHODS = {"word2vec": _word2vec}
-
-
 class BaseEmbedding(BaseColumnEncoder):
     """Base of embeddings of ids.
 
     Subclasses have the parameters of `ArtistEmbedding` and a `_role`, for messages.
     """
 
+    # Functions of an embedding, the sequences and a seed that give tokens and their vectors.
+    _methods = {"word2vec": learn_by_word2vec}
+
     def _check_parameters(self):
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, self._methods)
         for name in ("vector_size", "window", "epochs", "min_count"):
             check_number(name, getattr(self, name), at_least=1, whole=True)
         check_number("learning_rate", self.learning_rate, above=0)
@@ -45,9 +45,13 @@ class BaseEmbedding(BaseColumnEncoder):
         ids, codes = learn_ids(column, self._role)
         sequences = TokenSequences(membership, codes)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        tokens, vectors = METHODS[self.method](self, sequences, seed)
+        tokens, vectors = self._methods[self.method](self, sequences, seed)
         self.vocabulary_.append(ids[tokens])
-        self.vectors_.append(_unit_length(vectors))
+        self.vectors_.append(_of_length(vectors, self._length()))
+
+    def _length(self):
+        """Give the length of all vectors."""
+        return 1.0
 
     def _transform_column(self, column, j):
         codes = find_ids(column, self.vocabulary_[j], self._role)
@@ -63,7 +67,7 @@ class BaseEmbedding(BaseColumnEncoder):
         return names + [f"{column}_unknown"] if self.add_indicator else names
 
 
-def _unit_length(vectors):
+def _of_length(vectors, length):
     vectors = vectors.astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+    return (length * vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)

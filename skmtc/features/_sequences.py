@@ -1,6 +1,7 @@
 """Playlists as sequences of tokens: the sentences that embeddings are learned from."""
 
 import numpy as np
+from scipy.sparse import csr_array
 
 
 class TokenSequences:
@@ -41,3 +42,26 @@ class TokenSequences:
         for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
             for piece in range(start, stop, longest):
                 yield self.tokens[piece : min(piece + longest, stop)]
+
+    def count(self, min_count=1):
+        """Count tokens in playlists.
+
+        Parameters
+        ----------
+        min_count : int, default=1
+            Tokens that occur fewer times are left out.
+
+        Returns
+        -------
+        tokens : ndarray of shape (n_tokens,)
+            Tokens that occur at least `min_count` times, sorted.
+
+        counts : csr_array of shape (n_playlists, n_tokens)
+            How often each playlist holds each of them.
+        """
+        tokens, codes, totals = np.unique(self.tokens, return_inverse=True, return_counts=True)
+        ones, shape = np.ones(len(codes)), (len(self), len(tokens))
+        counts = csr_array((ones, codes, self.starts), shape=shape, copy=True)
+        counts.sum_duplicates()  # in place
+        often = totals >= min_count
+        return tokens[often], counts[:, often]

@@ -1,37 +1,83 @@
 """Vectors of songs, learned from playlists."""
 
-from skmtc.features._embedding import BaseEmbedding
+from skmtc._checks import check_number
+from skmtc.features._als import als
+from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
+from skmtc.features._svd import svd
+
+
+def _learn_by_svd(embedding, sequences, seed):
+    return svd(
+        sequences,
+        vector_size=embedding.vector_size,
+        shift=embedding.shift,
+        min_count=embedding.min_count,
+        seed=seed,
+    )
+
+
+def _learn_by_als(embedding, sequences, seed):
+    return als(
+        sequences,
+        vector_size=embedding.vector_size,
+        epochs=embedding.epochs,
+        confidence=embedding.confidence,
+        factor_l2=embedding.factor_l2,
+        min_count=embedding.min_count,
+        seed=seed,
+    )
 
 
 class SongEmbedding(BaseEmbedding):
     """Encode songs by vectors in which songs of the same playlists are close.
 
-    For data without any song attributes: each training playlist is the sequence of its songs, and
-    word2vec learns a vector of unit length for each. A new song gets the zero vector, so these
-    features say nothing about new songs.
+    For data without any song attributes: a vector is learned for each song from the training
+    playlists that hold it. A new song gets the zero vector, so these features say nothing about new
+    songs.
 
     Parameters
     ----------
-    method : {"word2vec"}, default="word2vec"
-        How vectors are learned.
+    method : {"svd", "word2vec", "als"}, default="svd"
+        How vectors are learned. "svd": songs x songs mutual information of being in a playlist
+        together (shifted PPMI), reduced by a singular value decomposition. "word2vec": from
+        neighbours in the order of playlists. "als": weighted factorisation of the
+        playlists x songs matrix, for which `implicit` must be installed
+        (``pip install skmtc[mf]``). The user guide compares them.
 
-    vector_size : int, default=50
-        Number of dimensions.
+    vector_size : int, default=128
+        Number of dimensions. With "svd", those beyond the number of songs are zero.
 
     window : int, default=10
-        Greatest distance between songs of a playlist that are taken for neighbours.
+        "word2vec" only: greatest distance between songs of a playlist that are taken for
+        neighbours. The other methods take all songs of a playlist.
 
     epochs : int, default=10
-        Number of passes over the playlists. Small data need more.
+        "word2vec" and "als": number of passes over the playlists. Small data need more.
 
     skip_gram : bool, default=False
-        Whether to predict the neighbours from a song (skip-gram) instead of a song from its
-        neighbours (continuous bag of words). Skip-gram takes about four times as long per epoch.
+        "word2vec" only: whether to predict the neighbours from a song (skip-gram) instead of a
+        song from its neighbours (continuous bag of words). Skip-gram takes about four times as
+        long per epoch.
 
     learning_rate : float, default=0.1
-        Size of the first steps; it falls to almost 0 over the epochs. Too small, and vectors stay
-        near their random start. Songs are rarer than artists, so they need larger steps;
-        lower it where a song is in hundreds of playlists.
+        "word2vec" only: size of the first steps; it falls to almost 0 over the epochs. Too small,
+        and vectors stay near their random start. Songs are rarer than artists, so they need larger
+        steps; lower it where a song is in hundreds of playlists.
+
+    shift : float, default=1.0
+        "svd" only: pairs of songs count that are together more than `shift` times as often as by
+        chance.
+
+    confidence : float, default=10.0
+        "als" only: a song that a playlist holds counts ``1 + confidence`` times as much as one
+        that it does not.
+
+    factor_l2 : float, default=10.0
+        "als" only: penalty on the squared l2 norm of all factors.
+
+    length : float, default=3.0
+        Length of all vectors. The longer, the less a penalty on weights holds them back. This one
+        suits the default penalties of `MultitaskPlaylistRanker`.
 
     min_count : int, default=1
         Songs that are fewer times in training playlists are left unknown.
@@ -40,8 +86,7 @@ class SongEmbedding(BaseEmbedding):
         Whether to add a feature that is 1 for unknown songs.
 
     random_state : int, RandomState instance or None, default=None
-        Seed. The same seed gives the same vectors, in any process and beside any other work:
-        training is always by one thread.
+        Seed. The same seed gives the same vectors, in any process and beside any other work.
 
     Attributes
     ----------
@@ -49,8 +94,8 @@ class SongEmbedding(BaseEmbedding):
         Songs of each column that have a vector, sorted.
 
     vectors_ : list of ndarray of shape (n_known, vector_size)
-        Their vectors, of unit length, in single precision. They are all that is kept: a fitted
-        embedding is pickled and used without gensim.
+        Their vectors, in single precision. They are all that is kept: a fitted
+        embedding is pickled and used without gensim or implicit.
 
     n_features_in_ : int
         Number of columns seen in `fit`, usually the one of song ids.
@@ -64,36 +109,46 @@ class SongEmbedding(BaseEmbedding):
 
     References
     ----------
+    O. Levy, Y. Goldberg. Neural Word Embedding as Implicit Matrix Factorization (shifted PPMI).
+
     T. Mikolov, K. Chen, G. Corrado, J. Dean. Efficient Estimation of Word Representations in
     Vector Space.
 
+    Y. Hu, Y. Koren, C. Volinsky. Collaborative Filtering for Implicit Feedback Datasets (ALS).
+
     Examples
     --------
-    Songs s1 and s2 share playlists, and so do s3 and s4.
+    Songs s1 and s2 share a playlist, and so do s3 and s4. So the vectors of s1 and s2 are the same,
+    at a right angle to those of s3 and s4.
 
     >>> import numpy as np
     >>> import pandas as pd
     >>> from scipy.sparse import csr_array
     >>> from skmtc.features import SongEmbedding
     >>> songs = pd.DataFrame({"song": ["s1", "s2", "s3", "s4"]})
-    >>> playlists = csr_array(np.tile([[1, 0], [2, 0], [0, 1], [0, 2]], 500))
-    >>> embedding = SongEmbedding(vector_size=8, random_state=0)
-    >>> s1, s2, s3, s4 = embedding.fit_transform(songs, playlists)
-    >>> bool(s1 @ s2 > s1 @ s3)
-    True
+    >>> playlists = csr_array([[1, 0], [2, 0], [0, 1], [0, 2]])
+    >>> embedding = SongEmbedding(vector_size=4, length=1, random_state=0)
+    >>> vectors = embedding.fit_transform(songs, playlists)
+    >>> np.abs(vectors @ vectors.T).round(3).tolist()
+    [[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
     """
 
     _role = "song"
+    _methods = {"word2vec": learn_by_word2vec, "svd": _learn_by_svd, "als": _learn_by_als}
 
     def __init__(
         self,
         *,
-        method="word2vec",
-        vector_size=50,
+        method="svd",
+        vector_size=128,
         window=10,
         epochs=10,
         skip_gram=False,
         learning_rate=0.1,
+        shift=1.0,
+        confidence=10.0,
+        factor_l2=10.0,
+        length=3.0,
         min_count=1,
         add_indicator=False,
         random_state=None,
@@ -104,6 +159,20 @@ class SongEmbedding(BaseEmbedding):
         self.epochs = epochs
         self.skip_gram = skip_gram
         self.learning_rate = learning_rate
+        self.shift = shift
+        self.confidence = confidence
+        self.factor_l2 = factor_l2
+        self.length = length
         self.min_count = min_count
         self.add_indicator = add_indicator
         self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        for name in ("shift", "length"):
+            check_number(name, getattr(self, name), above=0)
+        for name in ("confidence", "factor_l2"):
+            check_number(name, getattr(self, name), at_least=0)
+
+    def _length(self):
+        return self.length

@@ -31,3 +31,14 @@ def test_long_playlists_are_cut_but_not_cut_off():
     membership = csr_array(np.arange(1, 8)[:, None])
     sequences = TokenSequences(membership, np.arange(7))
     assert pieces(sequences, longest=3) == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+def test_counts_are_those_of_the_playlists():
+    membership = csr_array([[1, 0], [2, 1], [3, 0], [0, 2]])
+    sequences = TokenSequences(membership, np.array([7, 4, 7, 9]))
+    tokens, counts = sequences.count()
+    assert tokens.tolist() == [4, 7, 9]
+    assert counts.toarray().tolist() == [[1, 2, 0], [1, 0, 1]]
+    tokens, counts = sequences.count(min_count=2)
+    assert tokens.tolist() == [4, 7]
+    assert counts.toarray().tolist() == [[1, 2], [1, 0]]

@@ -1,0 +1,202 @@
+"""Quality and time of all rankers, and of what a user might pick instead, on the same splits.
+
+Every ranker is fitted on the same training rows and judged by the same code on the same playlists
+and candidates, for new playlists, new users and new songs. Where a package has no answer for a
+setting, or is not installed, the table says so::
+
+    python bench_rankers.py                            # generated playlists, all three settings
+    python bench_rankers.py --aotm aotm2011.csv.gz     # real playlists; without song attributes
+    python bench_rankers.py --tiny                     # seconds, to see that it runs
+    python bench_rankers.py --rankers als,mtc          # names that contain these
+    python bench_rankers.py --csv table.csv --values values.csv.gz
+
+With `--values`, what each ranker reached on each playlist is kept, and a later run adds to it, so
+that a long comparison may be made in parts; the table is always made from all of it. Errors are
+standard errors of the difference from the best ranker of the setting. HitRate@K is recall@K, and
+all means, that of novelty too, are over playlists. The other packages are optional; all come
+with ``pip install skmtc[bench]``, where cmfrec is built from source.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import pandas as pd
+from boosting import LightGBMRanker
+from competitors import (
+    Cmfrec,
+    Competitor,
+    ImplicitALS,
+    ImplicitBPR,
+    ImplicitKNN,
+    IrspackIALS,
+    IrspackRP3,
+    RectoolsLightFM,
+)
+from machine import machine
+from paired import means_with_errors
+from playlists import load
+
+from skmtc import (
+    CollocatedArtistRanker,
+    HistoryRanker,
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PairwiseRanker,
+    PopularityRanker,
+    RidgeRanker,
+    SameArtistRanker,
+    evaluate,
+)
+from skmtc.features import make_song_features, make_user_features
+from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
+
+METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@100"]
+PACKAGES = ("implicit", "irspack", "rectools-lightfm", "cmfrec", "lightgbm", "gensim")
+NO_ARTISTS = "the table has no artists"
+
+
+def main():
+    """Run the comparison of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--aotm", help="table of AotM-2011, a CSV file")
+    parser.add_argument("--user-share", type=float, default=1.0, help="share of the users to read")
+    parser.add_argument("--tiny", action="store_true", help="small sizes")
+    parser.add_argument("--rankers", default="", help="parts of names, separated by commas")
+    parser.add_argument("--settings", nargs="+", help="some of the settings")
+    parser.add_argument("--csv", help="file to write the table to")
+    parser.add_argument("--values", help="file that keeps the value of each playlist")
+    options = parser.parse_args()
+    data, X = load(options.aotm, tiny=options.tiny, user_share=options.user_share)
+    counts = {name: X[name].nunique() for name in ("user", "playlist", "song")}
+    print(f"{data}: {counts}, {len(X)} rows")
+    values = run(X, options)
+    table = summarize(values, data)
+    print(table.drop(columns=["data", "machine", "date", "versions"]).to_string(index=False))
+    if options.csv:
+        table.to_csv(options.csv, index=False)
+
+
+def run(X, options):
+    """Judge the chosen rankers in all settings; give one row per playlist."""
+    kept = Path(options.values) if options.values else None
+    parts = [pd.read_csv(kept)] if kept and kept.exists() else []
+    wanted = options.rankers.lower().split(",")
+    for splitter in splitters(X):
+        if options.settings and splitter.setting not in options.settings:
+            continue
+        train, test = next(splitter.split(X))
+        train, test = X.iloc[train], X.iloc[test]
+        for name, ranker in rankers(train, splitter.setting).items():
+            if any(part in name.lower() for part in wanted):
+                part = judge(name, ranker, train, test, splitter.setting)
+                parts = [_without(p, name, splitter.setting) for p in parts] + [part]
+                if kept:
+                    pd.concat(parts).to_csv(kept, index=False)
+    return pd.concat(parts, ignore_index=True)
+
+
+def splitters(X):
+    """Give the settings that a table allows: release years tell which songs are new."""
+    yield ColdPlaylistSplit(random_state=0)
+    yield ColdUserSplit(random_state=0)
+    if "year" in X:
+        yield ColdSongSplit(random_state=0)
+
+
+def rankers(X, setting):
+    """Give all rankers by name; a string in place of a ranker says why there is none."""
+    described = "artist" in X
+    songs = song_features(X, setting)
+    attributes = song_features(X, setting, learned=False) if described else None
+    users = make_user_features(X) if described else None
+    artist = "artist" if described else None
+    ours = {
+        "popularity": PopularityRanker(artist=artist),
+        "own songs first": HistoryRanker(artist=artist),
+        "SAGH": SameArtistRanker() if described else NO_ARTISTS,
+        "CAGH": CollocatedArtistRanker() if described else NO_ARTISTS,
+        "WMF": MatrixFactorizationRanker(
+            content_model="mlp" if described else None,
+            song_features=attributes,
+            user_features=users,
+            n_jobs=-1,
+            random_state=0,
+        ),
+        "ridge": RidgeRanker(song_features=songs, user_features=users),
+        "BPR on features": PairwiseRanker(song_features=songs, user_features=users, random_state=0),
+        "MTC": MultitaskPlaylistRanker(song_features=songs, user_features=users, n_jobs=-1),
+    }
+    others = {
+        "implicit ALS": ImplicitALS(),
+        "implicit BPR": ImplicitBPR(),
+        "implicit item kNN": ImplicitKNN(),
+        "irspack RP3beta": IrspackRP3(),
+        "irspack iALS": IrspackIALS(song_features=attributes, user_features=users),
+        "LightFM": RectoolsLightFM(song_features=attributes, user_features=users),
+        "cmfrec": Cmfrec(song_features=attributes, user_features=users),
+        "LightGBM": LightGBMRanker(song_features=songs, user_features=users),
+    }
+    return ours | {name: _reason(ranker, setting) or ranker for name, ranker in others.items()}
+
+
+def song_features(X, setting, *, learned=True):
+    """Make features from the attributes of songs and, if they may be learned, from playlists.
+
+    New songs are in no playlist, so that neither popularity nor a vector of their own is known.
+    """
+    learned = learned and setting != "cold songs"
+    if "artist" in X:
+        embedding = "both" if learned else "artist"
+        return make_song_features(X, popularity=learned, embedding=embedding, random_state=0)
+    return make_song_features(X[["song"]], embedding="song", random_state=0)
+
+
+def judge(name, ranker, train, test, setting):
+    """Fit and judge one ranker; give one row per playlist, or one that says why not."""
+    about = {"setting": setting, "ranker": name}
+    if isinstance(ranker, str):
+        print(f"{setting}: {name}: {ranker}", flush=True)
+        return pd.DataFrame([about | {"note": ranker}])
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as new artists, of which there is no end
+        ranker.fit(train)
+        fitted = time.perf_counter()
+        values = evaluate(ranker, test, METRICS)[["user", "playlist", *METRICS]]
+    seconds = {"fit_seconds": fitted - start, "judge_seconds": time.perf_counter() - fitted}
+    told = values[METRICS].mean().round(4).to_dict() | {k: round(s, 1) for k, s in seconds.items()}
+    print(f"{setting}: {name}: {told}", flush=True)
+    return values.assign(**about, **seconds, note="")
+
+
+def summarize(values, data):
+    """Give one row per setting and ranker, also for rankers that cannot."""
+    done = values[values["note"].fillna("") == ""]
+    table = means_with_errors(done, METRICS)
+    keys = ["setting", "ranker"]
+    seconds = done.groupby(keys, sort=False)[["fit_seconds", "judge_seconds"]].first()
+    table = table.merge(seconds.reset_index(), on=keys)
+    notes = values.loc[values["note"].fillna("") != "", [*keys, "note"]]
+    table = pd.concat([table, notes], ignore_index=True).round(4)
+    table = table.sort_values(["setting", "auc"], ascending=[True, False], kind="stable")
+    return table.assign(data=data, **machine(*PACKAGES))
+
+
+def _reason(competitor: Competitor, setting):
+    """Say why a competitor has no answer; None if it has."""
+    needs = {"cold users": competitor.user_features, "cold songs": competitor.song_features}
+    if setting in competitor.cannot:
+        return f"cannot: {competitor.cannot[setting]}"
+    if setting in needs and needs[setting] is None:
+        return f"cannot: {setting.removeprefix('cold ')} have no attributes in this table"
+    return competitor.missing()
+
+
+def _without(values, ranker, setting):
+    return values[(values["ranker"] != ranker) | (values["setting"] != setting)]
+
+
+if __name__ == "__main__":
+    main()

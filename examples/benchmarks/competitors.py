@@ -1,0 +1,247 @@
+"""What a user might pick instead: other packages as rankers, judged by the same code.
+
+Each class fits a package's model on the users x songs matrix of playcounts, with song features and
+user attributes where it takes any, and gives vectors whose inner products are its scores. A class
+says in `cannot` which settings its package has no answer for, and why.
+"""
+
+import importlib
+import io
+import warnings
+from contextlib import redirect_stdout
+
+import numpy as np
+from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye_array, hstack
+from threadpoolctl import threadpool_limits
+
+from skmtc.rankers._feature_ranker import FeatureRanker
+from skmtc.rankers._sparse import as_ones, one_hot
+
+NO_USERS = "an unknown user has no vector"
+NO_SONGS = "an unknown song has no vector"
+
+
+class Competitor(FeatureRanker):
+    """Base of competitors.
+
+    Subclasses implement `_learn`, which sets `user_vectors_` and `catalogue_vectors_`, and, if they
+    can, `_vectors_of_new_users` and `_vectors_of_new_songs`.
+    """
+
+    package = module = ""
+    cannot = {"cold users": NO_USERS, "cold songs": NO_SONGS}
+    fit_intercept = True
+    n_neighbors = 1
+
+    def __init__(self, *, song_features=None, user_features=None, seed=0):
+        self.song_features = song_features
+        self.user_features = user_features
+        self.seed = seed
+
+    user, playlist, song = "user", "playlist", "song"
+
+    @classmethod
+    def missing(cls):
+        """Say that the package is not installed; None if it is."""
+        try:
+            importlib.import_module(cls.module)
+        except ImportError:
+            return f"not installed: pip install {cls.package}"
+        return None
+
+    def _fit(self, table, frame):
+        self.song_attributes_ = None
+        if self.song_features is not None:
+            self.song_attributes_ = self._fit_song_features(table, frame)
+        self._fit_user_features(table, frame)
+        owned = one_hot(table.user_of_playlist, len(table.users)).T
+        self.counts_ = csr_matrix(owned @ as_ones(table.membership), dtype=np.float32)
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # progress bars
+            warnings.simplefilter("ignore")
+            # Their own threads and those of BLAS get in each other's way.
+            with threadpool_limits(1, user_api="blas"):
+                self._learn(self.counts_)
+
+    def _query_vectors(self, queries):
+        known = queries.users >= 0
+        if known.all():
+            return self.user_vectors_[queries.users]
+        rows = self._with_missing(self._transformer_input(queries.rows[~known], "user"))
+        vectors = np.empty((len(queries), self.user_vectors_.shape[1]), dtype=np.float32)
+        vectors[known] = self.user_vectors_[queries.users[known]]
+        vectors[~known] = self._vectors_of_new_users(self.user_features_.transform(rows))
+        return vectors
+
+    def _song_vectors(self, songs):
+        if not songs.is_new.any():
+            return self.catalogue_vectors_[songs.codes]
+        vectors = np.empty((len(songs), self.catalogue_vectors_.shape[1]), dtype=np.float32)
+        vectors[~songs.is_new] = self.catalogue_vectors_[songs.codes[~songs.is_new]]
+        vectors[songs.is_new] = self._vectors_of_new_songs(self._features_of_new(songs))
+        return vectors
+
+
+class ImplicitALS(Competitor):
+    """Alternating least squares of `implicit`."""
+
+    package, module = "implicit", "implicit.als"
+
+    def _learn(self, counts):
+        from implicit.als import AlternatingLeastSquares
+
+        model = AlternatingLeastSquares(
+            factors=64, regularization=0.05, iterations=15, use_gpu=False, random_state=self.seed
+        )
+        model.fit(counts, show_progress=False)
+        self.user_vectors_, self.catalogue_vectors_ = model.user_factors, model.item_factors
+
+
+class ImplicitBPR(Competitor):
+    """Bayesian personalised ranking of `implicit`."""
+
+    package, module = "implicit", "implicit.bpr"
+
+    def _learn(self, counts):
+        from implicit.bpr import BayesianPersonalizedRanking
+
+        model = BayesianPersonalizedRanking(
+            factors=63, iterations=100, use_gpu=False, random_state=self.seed
+        )
+        model.fit(counts, show_progress=False)
+        self.user_vectors_, self.catalogue_vectors_ = model.user_factors, model.item_factors
+
+
+class ImplicitKNN(Competitor):
+    """Cosine neighbours of `implicit`: songs near those that the user has."""
+
+    package, module = "implicit", "implicit.nearest_neighbours"
+
+    def _learn(self, counts):
+        from implicit.nearest_neighbours import CosineRecommender
+
+        model = CosineRecommender(K=100)
+        model.fit(counts, show_progress=False)
+        self.user_vectors_ = csr_array(counts, dtype=np.float64)
+        self.catalogue_vectors_ = csr_array(model.similarity.T, dtype=np.float64)
+
+
+class IrspackRP3(Competitor):
+    """RP3beta of `irspack`: random walks from the user's songs."""
+
+    package, module = "irspack", "irspack"
+
+    def _learn(self, counts):
+        from irspack import RP3betaRecommender
+
+        model = RP3betaRecommender(counts.astype(np.float64), top_k=500, normalize_weight=True)
+        model.learn()
+        self.user_vectors_ = csr_array(counts, dtype=np.float64)
+        self.catalogue_vectors_ = csr_array(model.W.T, dtype=np.float64)
+
+
+class IrspackIALS(Competitor):
+    """The iALS of `irspack`, with features where there are any."""
+
+    package, module = "irspack", "irspack"
+    cannot = {}
+
+    def _learn(self, counts):
+        from irspack import IALSRecommender
+
+        features = {}
+        if self.user_attributes_ is not None:
+            features |= {"user_features": _sparse(self.user_attributes_), "lambda_user_feature": 1}
+        if self.song_attributes_ is not None:
+            features |= {"item_features": _sparse(self.song_attributes_), "lambda_item_feature": 1}
+        self._model = IALSRecommender(
+            counts, n_components=128, alpha0=0.1, reg=0.003, random_seed=self.seed, **features
+        )
+        self._model.learn()
+        self.user_vectors_ = self._model.get_user_embedding()
+        self.catalogue_vectors_ = self._model.get_item_embedding()
+
+    def _vectors_of_new_users(self, attributes):
+        return self._model.compute_user_embedding_from_features(_sparse(attributes))
+
+    def _vectors_of_new_songs(self, features):
+        return self._model.compute_item_embedding_from_features(_sparse(features))
+
+
+class RectoolsLightFM(Competitor):
+    """LightFM with the WARP loss, from the maintained fork, with features where there are any."""
+
+    package, module = "rectools-lightfm", "lightfm"
+    cannot = {}
+
+    def _learn(self, counts):
+        from lightfm import LightFM
+
+        users, songs = (
+            self._with_ids(self.user_attributes_, 0),
+            self._with_ids(self.song_attributes_, 1),
+        )
+        self._model = LightFM(no_components=64, loss="warp", random_state=self.seed)
+        self._model.fit(
+            coo_matrix(_sparse(as_ones(counts))),
+            user_features=users,
+            item_features=songs,
+            epochs=15,
+            num_threads=1,  # more would make the result depend on chance
+        )
+        self.user_vectors_ = self._user_vectors(users)
+        self.catalogue_vectors_ = self._item_vectors(songs)
+
+    def _with_ids(self, attributes, axis):
+        ids = eye_array(self.counts_.shape[axis], format="csr", dtype=np.float32)
+        return _sparse(ids if attributes is None else hstack([ids, csr_array(attributes)]))
+
+    def _without_ids(self, attributes, axis):
+        ids = csr_array((attributes.shape[0], self.counts_.shape[axis]), dtype=np.float32)
+        return _sparse(hstack([ids, csr_array(attributes)]))
+
+    def _user_vectors(self, features):
+        _, vectors = self._model.get_user_representations(features)
+        return np.hstack([vectors, np.ones((len(vectors), 1), dtype=np.float32)])
+
+    def _item_vectors(self, features):
+        biases, vectors = self._model.get_item_representations(features)
+        return np.hstack([vectors, biases[:, None]])
+
+    def _vectors_of_new_users(self, attributes):
+        return self._user_vectors(self._without_ids(attributes, 0))
+
+    def _vectors_of_new_songs(self, features):
+        return self._item_vectors(self._without_ids(features, 1))
+
+
+class Cmfrec(Competitor):
+    """Collective matrix factorisation of `cmfrec`, with features where there are any."""
+
+    package, module = "cmfrec", "cmfrec"
+    cannot = {}
+
+    def _learn(self, counts):
+        from cmfrec import CMF_implicit
+
+        self._model = CMF_implicit(k=64, random_state=self.seed, verbose=False)
+        self._model.fit(
+            coo_matrix(counts), U=_dense(self.user_attributes_), I=_dense(self.song_attributes_)
+        )
+        self.user_vectors_, self.catalogue_vectors_ = self._model.A_, self._model.B_
+
+    def _vectors_of_new_users(self, attributes):
+        return np.array([self._model.factors_cold(U=row) for row in _dense(attributes)])
+
+    def _vectors_of_new_songs(self, features):
+        return np.array([self._model.item_factors_cold(I=row) for row in _dense(features)])
+
+
+def _sparse(matrix):
+    """Give a matrix in the one form that all packages read."""
+    matrix = csr_matrix(matrix, dtype=np.float32)
+    matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")
+    return matrix
+
+
+def _dense(matrix):
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix

@@ -1,0 +1,45 @@
+"""Where and with what a benchmark ran."""
+
+import importlib.metadata
+import os
+import platform
+import resource
+import sys
+from datetime import date
+from pathlib import Path
+
+PACKAGES = ("skmtc", "numpy", "scipy", "scikit-learn")
+
+
+def machine(*packages):
+    """Give machine, date and versions, as the last columns of a table."""
+    names = (*PACKAGES, *packages)
+    versions = "; ".join(f"{name} {version(name)}" for name in names if version(name))
+    return {
+        "machine": f"{_processor()}, {os.cpu_count()} cores",
+        "date": date.today().isoformat(),
+        "versions": f"Python {platform.python_version()}; {versions}",
+    }
+
+
+def version(package):
+    """Give the version of an installed package; None where there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def peak_megabytes():
+    """Give the peak memory of this process; the system counts in kB, but in bytes on a Mac."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _processor():
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
