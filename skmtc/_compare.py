@@ -26,6 +26,7 @@ def compare(
     *,
     by="table",
     candidates="auto",
+    exclude_seen=True,
     confidence=0.95,
     n_resamples=1000,
     n_jobs=None,
@@ -57,6 +58,9 @@ def compare(
 
     candidates : {"auto", "all"}, default="auto"
         Which songs to rank; as for :func:`evaluate`.
+
+    exclude_seen : bool, "playlist" or "user", default=True
+        Which songs of training are no candidates; as for :func:`evaluate`.
 
     confidence : float, default=0.95
         Level of the intervals of a summary.
@@ -127,7 +131,9 @@ def compare(
         for name, ranker in _check_rankers(rankers).items()
     ]
     done = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates, error_score)
+        delayed(_fit_and_judge)(
+            ranker, X, train, test, metrics, candidates, exclude_seen, error_score
+        )
         for _, ranker, _, _, train, test in tasks
     )
     done = with_bar(done, "Comparing rankers", len(tasks))
@@ -232,14 +238,16 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_judge(ranker, X, train, test, metrics, candidates, error_score):
+def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, error_score):
     start = middle = perf_counter()
     fit_time = np.nan
     try:
         fitted = clone(ranker).fit(_take(X, train))
         middle = perf_counter()
         fit_time = middle - start
-        table = by_playlist(fitted, _take(X, test), metrics, candidates=candidates)
+        table = by_playlist(
+            fitted, _take(X, test), metrics, candidates=candidates, exclude_seen=exclude_seen
+        )
     except Exception as error:
         if error_score == "raise":
             raise
