@@ -52,7 +52,7 @@ class HistoryMixin:
         self.history_coef_ = np.zeros((2, len(self.history)))
         self.history_scale_ = np.ones(2)
         self.artists_, self.artist_of_song_ = self._fit_history_artists(table)
-        self.collocation_ = None
+        self.collocation_ = self.repeat_rate_ = None
         if not self.history:
             return
         rng = check_random_state(check_random_state(self.random_state).randint(2**31 - 1))
@@ -152,8 +152,9 @@ class HistoryMixin:
             n_users,
             artist_of_song=self.artist_of_song_,
             neighbors=self.collocation_,
+            repeat_rate=self.repeat_rate_,
         )
-        self.collocation_ = terms.neighbors
+        self.collocation_, self.repeat_rate_ = terms.neighbors, terms.repeat_rate
         self._history_terms = terms
 
     @property
@@ -161,6 +162,10 @@ class HistoryMixin:
         if not hasattr(self, "_history_terms"):  # after unpickling
             self._make_terms(self.membership_, self.user_of_playlist_, len(self.users_))
         return self._history_terms
+
+    def _keep_rows(self, users, playlists):
+        super()._keep_rows(users, playlists)
+        vars(self).pop("_history_terms", None)  # made again from the playlists that stay
 
     def _adds_to_scores(self):
         """Tell whether scores have more than inner products."""
@@ -246,6 +251,7 @@ class HistoryMixin:
             len(extension.users),
             artist_of_song=artist_of_song,
             neighbors=neighbors,
+            repeat_rate=self.repeat_rate_,
         )
         return {
             "artists_": artists,

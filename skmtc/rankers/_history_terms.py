@@ -57,6 +57,9 @@ class HistoryTerms:
 
     neighbors : csr_array of shape (n_songs, n_songs) or None, default=None
         Collocation of songs, for the term "collocation"; None measures it in `membership`.
+
+    repeat_rate : float or None, default=None
+        Repeat rate of all users; None counts it in `membership`.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class HistoryTerms:
         *,
         artist_of_song=None,
         neighbors=None,
+        repeat_rate=None,
     ):
         self.names = tuple(names)
         self.neighbors = neighbors
@@ -76,8 +80,10 @@ class HistoryTerms:
         self.user_songs = csr_array(owned @ self.membership)
         lengths = np.diff(self.membership.indptr)
         self.n_playlists = np.bincount(user_of_playlist[lengths > 0], minlength=n_users)
-        repeats, places = _repeats(self.user_songs, self.n_playlists)
-        self.repeat_rate = repeats.sum() / max(1.0, places.sum())
+        self.repeat_rate = repeat_rate
+        if repeat_rate is None:
+            repeats, places = _repeats(self.user_songs, self.n_playlists)
+            self.repeat_rate = repeats.sum() / max(1.0, places.sum())
         if "artist" in self.names:
             self.artists = one_hot(artist_of_song, int(artist_of_song.max(initial=-1)) + 1)
             self.user_artists = csr_array(self.user_songs @ self.artists)

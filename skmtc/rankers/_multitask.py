@@ -186,6 +186,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         How much songs share playlists, for each song's strongest neighbours; None without the
         term "collocation".
 
+    repeat_rate_ : float or None
+        Share of songs that users had in another playlist; None without `history`.
+
     song_features_, user_features_ : transformer or None
         Fitted transformers.
 
@@ -480,7 +483,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self.history_ = {}
         self.n_iter_ = 0
         self.history_coef_, self.history_scale_ = np.zeros((2, 0)), np.ones(2)
-        self.artists_ = self.artist_of_song_ = self.collocation_ = None
+        self.artists_ = self.artist_of_song_ = self.collocation_ = self.repeat_rate_ = None
 
     def _extended(self, extension):
         """Solve the named users' problems; give all attributes that change."""

@@ -208,6 +208,7 @@ def test_partial_fit_adds_to_the_history(X):
         len(whole.users_),
         artist_of_song=whole.artist_of_song_,
         neighbors=whole.collocation_,
+        repeat_rate=whole.repeat_rate_,
     )
     asked = whole._read_queries(queries_of(X))
     added = whole._added_scores(asked, whole._catalogue()).toarray()
@@ -221,6 +222,13 @@ def test_partial_fit_adds_to_the_history(X):
     places = whole._ids("song").codes(np.unique(X[~late]["song"]))
     old = MultitaskPlaylistRanker(history=TERMS, random_state=0).fit(X[~late]).collocation_
     np.testing.assert_allclose(whole.collocation_.toarray()[np.ix_(places, places)], old.toarray())
+
+
+def test_forgetting_users_leaves_the_history_of_others(X, ranker):
+    gone = X["user"].iloc[0]
+    pairs = all_pairs(queries_of(X[X["user"] != gone]), X)
+    copied = pickle.loads(pickle.dumps(ranker)).forget([gone])
+    np.testing.assert_array_equal(copied.predict(pairs), ranker.predict(pairs))
 
 
 def test_a_path_fits_the_terms_of_each_setting(X):
