@@ -8,7 +8,8 @@ from skmtc.rankers._sparse import as_ones, one_hot
 
 TERMS = ("song", "artist", "collocation")
 
-# Chosen by AUC and HitRate@100 of new playlists that were held out of training tables of AotM-2011.
+# On new playlists held out of a training table of AotM-2011, 20 or 50 neighbours lost a little AUC,
+# and 3 or 30 prior songs changed nothing. The shrinkage and the scale were not varied.
 N_NEIGHBORS = 100
 SHRINKAGE = 10.0
 COLLOCATION_SCALE = 5.0
