@@ -13,7 +13,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
-from skmtc._progress import with_bar
+from skmtc._progress import is_watched, with_bar
 from skmtc.metrics._average import warn_undefined
 from skmtc.metrics._scorer import parse_metrics
 
@@ -26,6 +26,7 @@ def compare(
     *,
     by="table",
     candidates="auto",
+    exclude_seen=True,
     confidence=0.95,
     n_resamples=1000,
     n_jobs=None,
@@ -57,6 +58,9 @@ def compare(
 
     candidates : {"auto", "all"}, default="auto"
         Which songs to rank; as for :func:`evaluate`.
+
+    exclude_seen : bool, "playlist" or "user", default=True
+        Which songs of training are no candidates; as for :func:`evaluate`.
 
     confidence : float, default=0.95
         Level of the intervals of a summary.
@@ -127,8 +131,10 @@ def compare(
         for name, ranker in _check_rankers(rankers).items()
     ]
     # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
-    done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
-        delayed(_fit_and_judge)(ranker, X, train, test, metrics, candidates, error_score)
+    done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
+        delayed(_fit_and_judge)(
+            ranker, X, train, test, metrics, candidates, exclude_seen, error_score
+        )
         for _, ranker, _, _, train, test in tasks
     )
     done = with_bar(done, "Comparing rankers", len(tasks))
@@ -233,14 +239,16 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_judge(ranker, X, train, test, metrics, candidates, error_score):
+def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, error_score):
     start = middle = perf_counter()
     fit_time = np.nan
     try:
         fitted = clone(ranker).fit(_take(X, train))
         middle = perf_counter()
         fit_time = middle - start
-        table = by_playlist(fitted, _take(X, test), metrics, candidates=candidates)
+        table = by_playlist(
+            fitted, _take(X, test), metrics, candidates=candidates, exclude_seen=exclude_seen
+        )
     except Exception as error:
         if error_score == "raise":
             raise

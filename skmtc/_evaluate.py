@@ -26,6 +26,7 @@ def evaluate(
     *,
     by="playlist",
     candidates="auto",
+    exclude_seen=True,
     confidence=0.95,
     n_resamples=1000,
     random_state=None,
@@ -54,6 +55,10 @@ def evaluate(
         Which songs to rank. "auto": if all songs of `X` are new to the ranker, these; otherwise
         the songs of the training catalogue, together with new songs in `X`. "all": always the
         latter.
+
+    exclude_seen : bool, "playlist" or "user", default=True
+        Which songs of training are no candidates: True or "playlist", those of the playlist that
+        is asked for; "user", all songs of its user, which are not to be found either; False, none.
 
     confidence : float, default=0.95
         Level of the intervals of a summary.
@@ -106,7 +111,9 @@ def evaluate(
     0  bob      sun     2  cold playlist  0.75         0.5
     """
     check_by(by, ("playlist", "user", "summary"))
-    table = by_playlist(ranker, X, metrics, candidates=candidates, n_jobs=n_jobs)
+    table = by_playlist(
+        ranker, X, metrics, candidates=candidates, exclude_seen=exclude_seen, n_jobs=n_jobs
+    )
     if by == "playlist":
         return table
     if by == "user":
@@ -120,7 +127,7 @@ def evaluate(
     )
 
 
-def by_playlist(ranker, X, metrics, *, candidates="auto", n_jobs=None):
+def by_playlist(ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_jobs=None):
     """Judge a fitted ranker; give one row per playlist of the table."""
     chosen = parse_metrics([metrics] if isinstance(metrics, str) else list(metrics))
     if any(metric.name == FREQUENCY for metric in chosen):
@@ -129,7 +136,7 @@ def by_playlist(ranker, X, metrics, *, candidates="auto", n_jobs=None):
             "skmtc.metrics.make_playlist_scorer for it."
         )
     ranker, seen = find_ranker(ranker, X)
-    trial = ranker.trial(seen, candidates=candidates)
+    trial = ranker.trial(seen, candidates=candidates, exclude_seen=exclude_seen)
     ids = {
         "user": trial.users,
         "playlist": trial.playlists,

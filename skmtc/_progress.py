@@ -4,6 +4,11 @@ import sys
 from importlib.util import find_spec
 
 
+def is_watched():
+    """Tell whether a bar would be shown: standard error is a terminal, and rich is installed."""
+    return sys.stderr.isatty() and find_spec("rich") is not None
+
+
 def with_bar(items, what, n_items):
     """Go through items with a bar, if standard error is a terminal and rich is installed.
 
@@ -23,7 +28,7 @@ def with_bar(items, what, n_items):
     item : object
         The items.
     """
-    if not (sys.stderr.isatty() and find_spec("rich")):
+    if not is_watched():
         yield from items
         return
     from rich.console import Console

@@ -27,6 +27,9 @@ IDS = {"user": None, "playlist": 0, "song": 1}
 
 ESTIMATORS = [
     MultitaskPlaylistRanker(song_features="passthrough", **IDS),
+    MultitaskPlaylistRanker(
+        song_features="passthrough", history=("song", "artist", "collocation"), artist=-1, **IDS
+    ),
     PopularityRanker(**IDS),
     SameArtistRanker(artist=-1, **IDS),
     CollocatedArtistRanker(artist=-1, **IDS),

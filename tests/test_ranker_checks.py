@@ -23,6 +23,7 @@ from skmtc import (
     SameArtistRanker,
 )
 from skmtc.datasets import make_playlists
+from skmtc.rankers._history_terms import TERMS
 
 FEATURE_COLUMNS = ["x0", "x1", "x2", "x3"]
 SONG_COLUMNS = ["song", "artist", "year", *FEATURE_COLUMNS]
@@ -38,13 +39,19 @@ RANKERS = [
     MatrixFactorizationRanker(n_factors=4, target="user", content_model=None, random_state=0),
     MatrixFactorizationRanker(n_factors=4, target="playlist", random_state=0, **FEATURES),
     MultitaskPlaylistRanker(n_neighbors=3, tol=1e-12, random_state=0, **FEATURES),
+    MultitaskPlaylistRanker(n_neighbors=3, history=TERMS, random_state=0, **FEATURES),
     PairwiseRanker(n_neighbors=3, random_state=0, **FEATURES),
     PopularityRanker(),
     RidgeRanker(n_neighbors=3, **FEATURES),
     SameArtistRanker(n_artists=3),
 ]
-# Their pairs or first factors are dealt out in the order of ids.
-USES_CHANCE = (MatrixFactorizationRanker, PairwiseRanker)
+
+
+def uses_chance(ranker):
+    """Tell whether pairs, first factors or playlists to hold out are drawn in the order of ids."""
+    drawn = isinstance(ranker, MatrixFactorizationRanker | PairwiseRanker)
+    return drawn or bool(getattr(ranker, "history", ()))
+
 
 X_ALL = make_playlists(12, 36, 70, 15, n_features=4, random_state=3)[USER_COLUMNS + SONG_COLUMNS]
 _, FIRST_OF_SONG = np.unique(X_ALL["song"], return_index=True)
@@ -165,7 +172,7 @@ def test_the_order_of_rows_changes_nothing(ranker):
 def test_the_spelling_of_ids_changes_nothing(ranker):
     expected = clone(ranker).fit(X_TRAIN).predict(X_ALL)
     spellings = ["id {}".format]
-    if not isinstance(ranker, USES_CHANCE):
+    if not uses_chance(ranker):
         spellings.append(lambda name: name[::-1])  # another order of ids
     for spell in spellings:
         again = clone(ranker).fit(_relabelled(X_TRAIN, spell)).predict(_relabelled(X_ALL, spell))

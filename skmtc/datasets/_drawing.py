@@ -36,8 +36,10 @@ def draw_playlist_coef(rng, n_playlists, n_features):
     return np.where(rng.uniform(size=coef.shape) < PLAYLIST_DENSITY, coef, 0.0)
 
 
-def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths):
+def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths, *, repeat=0.0):
     """Draw the songs of each playlist without replacement, in proportion to exp(score).
+
+    With `repeat`, some are drawn from the earlier playlists of the user instead.
 
     Parameters
     ----------
@@ -49,6 +51,10 @@ def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths):
     playlist_coef : ndarray of shape (n_playlists, n_features)
 
     owner, lengths : ndarray of shape (n_playlists,)
+
+    repeat : float, default=0.0
+        Probability that a song is one that the user has, as far as there are enough of these; in
+        proportion to how often the user has it.
 
     Returns
     -------
@@ -64,11 +70,17 @@ def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths):
         if owner[playlist] != last_user:
             last_user = owner[playlist]
             of_user[:] = 0.0
+            times_had = np.zeros(len(features) if repeat else 0)
             _add_scores(of_user, by_feature, user_coef[last_user], spare)
         scores[:] = of_user
         _add_scores(scores, by_feature, playlist_coef[playlist], spare)
         start, length = start_of_playlist[playlist], lengths[playlist]
-        drawn[start : start + length] = draw_distinct(rng, _weights(scores), length)
+        songs = drawn[start : start + length]
+        if repeat:
+            songs[:] = _draw_with_repeats(rng, _weights(scores), times_had, length, repeat)
+            times_had[songs] += 1
+        else:
+            songs[:] = draw_distinct(rng, _weights(scores), length)
     return drawn
 
 
@@ -87,6 +99,15 @@ def draw_distinct(rng, weights, size):
         drawn = drawn[drawn < len(weights)]  # rounding may put a point at the very end
         chosen = np.concatenate([chosen, drawn[np.sort(np.unique(drawn, return_index=True)[1])]])
     return chosen[:size]
+
+
+def _draw_with_repeats(rng, weights, times_had, size, repeat):
+    """Draw some songs that the user has, the others by their weights, in random order."""
+    n_repeated = min(rng.binomial(size, repeat), np.count_nonzero(times_had))
+    repeated = draw_distinct(rng, times_had.copy(), n_repeated)
+    weights[repeated] = 0.0
+    others = draw_distinct(rng, weights, size - n_repeated)
+    return rng.permutation(np.concatenate([repeated, others]))
 
 
 def _add_scores(scores, by_feature, coef, spare):

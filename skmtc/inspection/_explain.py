@@ -41,7 +41,9 @@ def explain(ranker, X, *, top=None):
         - "shared": the weights of all, times the features of the song;
         - "user": what the user's weights add to it, or the mean weights of similar users where
           the user is new and has attributes; 0 where nothing is known of the user;
-        - "playlist": what the playlist's own weights add to these; 0 for a new playlist.
+        - "playlist": what the playlist's own weights add to these; 0 for a new playlist;
+        - "history": what the user already has adds to these, one feature per term, for a ranker
+          with `history`.
 
         The intercept is the feature "constant".
 

@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from skmtc.rankers._queries import Queries, Songs
+from skmtc.rankers._sparse import stored_values
 
 WEIGHTS = ("shared", "user", "playlist")
 
@@ -46,7 +47,10 @@ def score_parts(ranker, frame):
     here, and all explanations and pictures show it.
     """
     rows = _Rows.read(ranker, frame)
-    return [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
+    parts = [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
+    if getattr(ranker, "history", ()):
+        parts.append(Part("history", np.array(ranker.history, dtype=object), rows.history))
+    return parts
 
 
 def weights_of(ranker, queries):
@@ -110,6 +114,13 @@ class _Rows:
     def weights(self, positions, name):
         asked, place = np.unique(self.query_of_row[positions], return_inverse=True)
         return weights_of(self.ranker, self.queries.take(asked))[name][place]
+
+    def history(self, positions):
+        """Give what each history term adds to the scores of rows."""
+        asked, place = np.unique(self.query_of_row[positions], return_inverse=True)
+        terms = self.ranker._added_by_term(self.queries.take(asked), self.songs)
+        songs = self.song_of_row[positions]
+        return np.column_stack([stored_values(term, place, songs) for term in terms.values()])
 
 
 def _products(rows, name):

@@ -7,6 +7,7 @@ from skmtc._checks import check_choice
 from skmtc.metrics._tally import FREQUENCY, Metric, judge
 
 Candidates = Literal["auto", "all"]
+ExcludeSeen = bool | Literal["playlist", "user"]
 
 
 def make_playlist_scorer(
@@ -15,6 +16,7 @@ def make_playlist_scorer(
     k: int | None = None,
     method: Literal["softmax", "frequency"] | None = None,
     candidates: Candidates = "auto",
+    exclude_seen: ExcludeSeen = True,
 ) -> "PlaylistScorer":
     """Make a scorer for `scoring=` of `GridSearchCV`, `cross_val_score` and others.
 
@@ -40,6 +42,10 @@ def make_playlist_scorer(
         Which songs to rank. "auto": if all songs of the test table are new to the ranker, these;
         otherwise the songs of the training catalogue, together with new songs in the table.
         "all": always the latter.
+
+    exclude_seen : bool, "playlist" or "user", default=True
+        Which songs of training are no candidates: True or "playlist", those of the playlist that
+        is asked for; "user", all songs of its user, which are not to be found either; False, none.
 
     Returns
     -------
@@ -80,10 +86,14 @@ def make_playlist_scorer(
         )
     if method == "frequency":
         metric = metric.replace("spread", FREQUENCY, 1)
-    return PlaylistScorer([Metric.parse(metric, k)], candidates=candidates, single=True)
+    return PlaylistScorer(
+        [Metric.parse(metric, k)], candidates=candidates, exclude_seen=exclude_seen, single=True
+    )
 
 
-def playlist_scoring(*metrics: str, candidates: Candidates = "auto") -> "PlaylistScorer":
+def playlist_scoring(
+    *metrics: str, candidates: Candidates = "auto", exclude_seen: ExcludeSeen = True
+) -> "PlaylistScorer":
     """Make one callable for multi-metric `scoring=`, which scores once and reports all.
 
     Parameters
@@ -92,6 +102,9 @@ def playlist_scoring(*metrics: str, candidates: Candidates = "auto") -> "Playlis
         Names as for :func:`make_playlist_scorer`, such as "auc" and "hit_rate@100".
 
     candidates : {"auto", "all"}, default="auto"
+        As for :func:`make_playlist_scorer`.
+
+    exclude_seen : bool, "playlist" or "user", default=True
         As for :func:`make_playlist_scorer`.
 
     Returns
@@ -119,7 +132,9 @@ def playlist_scoring(*metrics: str, candidates: Candidates = "auto") -> "Playlis
     >>> playlist_scoring("auc", "hit_rate@1")(ranker, new)
     {'auc': 1.0, 'hit_rate@1': 0.5}
     """
-    return PlaylistScorer(parse_metrics(metrics), candidates=candidates, single=False)
+    return PlaylistScorer(
+        parse_metrics(metrics), candidates=candidates, exclude_seen=exclude_seen, single=False
+    )
 
 
 def parse_metrics(labels: Sequence[str]) -> list[Metric]:
@@ -142,20 +157,32 @@ class PlaylistScorer:
     candidates : {"auto", "all"}
         Which songs to rank.
 
+    exclude_seen : bool, "playlist" or "user"
+        Which songs of training are no candidates.
+
     single : bool
         Whether to give the value of the only metric, or a dict of values by name.
     """
 
-    def __init__(self, metrics: list[Metric], *, candidates: Candidates, single: bool) -> None:
+    def __init__(
+        self,
+        metrics: list[Metric],
+        *,
+        candidates: Candidates,
+        exclude_seen: ExcludeSeen = True,
+        single: bool,
+    ) -> None:
         check_choice("candidates", candidates, ("auto", "all"))
         self.metrics = metrics
+        self.exclude_seen = exclude_seen
         self.candidates = candidates
         self.single = single
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted estimator on a test table; `y` is ignored."""
         ranker, table = find_ranker(estimator, X)
-        tallies = judge(ranker.trial(table, candidates=self.candidates), self.metrics)
+        trial = ranker.trial(table, candidates=self.candidates, exclude_seen=self.exclude_seen)
+        tallies = judge(trial, self.metrics)
         scores = {tally.metric.label: tally.mean() for tally in tallies}
         return scores[self.metrics[0].label] if self.single else scores
 
@@ -166,6 +193,8 @@ class PlaylistScorer:
         options = "" if k is None else f", k={k}"
         if self.candidates != "auto":
             options += f", candidates={self.candidates!r}"
+        if self.exclude_seen is not True:
+            options += f", exclude_seen={self.exclude_seen!r}"
         return f"{maker}({labels}{options})"
 
 

@@ -14,7 +14,7 @@ def lasso_step(
     gradient: Array,
     hessian: Array,
     shared: Array,
-    l1: float,
+    l1: float | Array,
     *,
     tol: float = 1e-4,
     max_sweeps: int = 100,
@@ -35,7 +35,7 @@ def lasso_step(
     shared : ndarray of shape (n_features,)
         Shared weights.
 
-    l1 : float
+    l1 : float or ndarray of shape (n_features,)
         Penalty.
 
     tol : float, default=1e-4
@@ -54,6 +54,7 @@ def lasso_step(
     diagonal = np.maximum(hessian.diagonal(), 1e-6 * max(hessian.diagonal().max(), 1e-300))
     # Plain numbers: arithmetic with single elements of arrays is several times slower.
     curvatures, sizes = diagonal.tolist(), np.sqrt(diagonal).tolist()
+    thresholds = (np.broadcast_to(l1, len(shared)) / diagonal).tolist()
     place = np.array(shared, dtype=np.float64).tolist()
     slope = np.array(gradient, dtype=np.float64)
     first_move = 0.0
@@ -61,8 +62,7 @@ def lasso_step(
         largest = 0.0
         for j, curvature in enumerate(curvatures):
             wanted = place[j] - slope.item(j) / curvature
-            threshold = l1 / curvature
-            move = wanted - min(max(wanted, -threshold), threshold) - place[j]
+            move = wanted - min(max(wanted, -thresholds[j]), thresholds[j]) - place[j]
             if move != 0.0:
                 place[j] += move
                 slope += move * hessian[j]

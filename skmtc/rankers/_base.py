@@ -30,9 +30,12 @@ from skmtc._table import (
     to_frame,
 )
 from skmtc.metrics import make_playlist_scorer
+from skmtc.rankers._added import add_at
 from skmtc.rankers._cap import artist_codes, best_with_cap
 from skmtc.rankers._forget import who_stays
 from skmtc.rankers._queries import Queries, Songs, distinct
+from skmtc.rankers._seen import seen_songs
+from skmtc.rankers._sparse import one_hot
 from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
 
@@ -111,6 +114,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             asked = query_of_row[rows]
             left = self._query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
             scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
+        add_at(scores, self, queries, songs, query_of_row, song_of_row)
         return scores
 
     def score(self, X, y=None):
@@ -136,7 +140,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         return _mean_auc(self, X)
 
-    def trial(self, X, *, candidates="auto"):
+    def trial(self, X, *, candidates="auto", exclude_seen=True):
         """Lay out a test table for judging; scorers and `evaluate` start here.
 
         Parameters
@@ -148,13 +152,17 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             Which songs to rank. "auto": if all songs of `X` are new, these; otherwise the songs
             of the training catalogue, together with new songs in `X`. "all": always the latter.
 
+        exclude_seen : bool, "playlist" or "user", default=True
+            Which songs of training are no candidates; as for `recommend`. With "user", songs of
+            `X` that the user has in training are not to be found either.
+
         Returns
         -------
         trial : Trial
             The playlists of `X` with their songs, and an iterator over blocks of scores.
         """
         check_is_fitted(self)
-        return lay_out(self, self._read(X, reset=False), candidates)
+        return lay_out(self, self._read(X, reset=False), candidates, exclude_seen)
 
     def recommend(
         self,
@@ -187,8 +195,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             None stands for the training catalogue, an array of ids for these songs of it. A table
             with a song column and the feature columns brings new songs.
 
-        exclude_seen : bool, default=True
-            Whether to leave out songs that a known playlist already has.
+        exclude_seen : bool, "playlist" or "user", default=True
+            Which songs to leave out: True or "playlist", those that a known playlist already
+            has; "user", those of all the user's playlists; False, none. By default a new playlist
+            may repeat songs of others, as people do.
 
         max_per_artist : int or None, default=None
             Most songs of one artist in a list: songs of artists who have had so many are passed
@@ -217,7 +227,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         queries = self._read_queries(to_frame(X))
         songs = self._read_candidates(candidates)
-        seen = self._seen(queries, songs) if exclude_seen else None
+        seen = self._seen(queries, songs, exclude_seen)
         _check_enough(n_recommendations, songs, seen)
         if sample and not temperature > 0:
             raise ValueError(
@@ -285,7 +295,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             One vector per query.
         """
         check_is_fitted(self)
-        return self._query_vectors(self._read_queries(to_frame(X)))
+        return self._public_query_vectors(self._read_queries(to_frame(X)))
 
     def song_vectors(self, songs=None):
         """Give the vectors of songs, whose inner products with query vectors are scores.
@@ -301,7 +311,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
         check_is_fitted(self)
-        return self._song_vectors(self._read_candidates(songs))
+        return self._public_song_vectors(self._read_candidates(songs))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -311,7 +321,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     def __getstate__(self):
         # Lookups are made again from the ids where they are needed.
-        return {k: v for k, v in super().__getstate__().items() if k != "_lookups"}
+        derived = ("_lookups", "_history_terms")
+        return {k: v for k, v in super().__getstate__().items() if k not in derived}
 
     def _learn(self, X, table, frame):
         """Learn from a checked table, and store it."""
@@ -329,6 +340,21 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _song_vectors(self, songs):
         """Give one vector per song."""
+
+    def _public_query_vectors(self, queries):
+        """Give vectors whose inner products are whole scores, with what is added to them."""
+        return self._query_vectors(queries)
+
+    def _public_song_vectors(self, songs):
+        return self._song_vectors(songs)
+
+    def _adds_to_scores(self):
+        """Tell whether scores have more than inner products."""
+        return False
+
+    def _added_scores(self, queries, songs):
+        """Give a csr_array of what scores have beyond inner products; None for nothing."""
+        return None
 
     def _start_fit(self, X):
         """Check parameters and table; give the table as arrays and as a frame."""
@@ -505,21 +531,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             )
         return Songs(self.songs_[codes], codes)
 
-    def _seen(self, queries, songs):
-        """Mark the candidates that the known playlists of queries already have."""
-        known = queries.playlists >= 0
-        if not known.any():
-            return None
-        seen = self.membership_[np.where(known, queries.playlists, 0)].astype(bool)
-        seen = csr_array(seen.multiply(known[:, None]))
-        if songs.is_catalogue:
+    def _seen(self, queries, songs, which):
+        """Mark the candidates that queries already have; None where there are none."""
+        seen = seen_songs(self, queries, which)
+        if seen is None or songs.is_catalogue:
             return seen
-        columns = np.flatnonzero(~songs.is_new)
-        pick = csr_array(
-            (np.ones(len(columns), dtype=bool), (songs.codes[columns], columns)),
-            shape=(len(self.songs_), len(songs)),
-        )
-        return csr_array(seen @ pick)
+        return csr_array(seen.astype(float) @ one_hot(songs.codes, len(self.songs_)).T).astype(bool)
 
     def _finder(self, queries, songs, *, seen, draw):
         """Give a function that finds the k best of songs for the queries at some positions."""
@@ -530,11 +547,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         def find(k, positions):
             found = []
-            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
+            width = song_vectors.shape[1] + (len(songs) if self._adds_to_scores() else 0)
+            for batch in row_batches(len(positions), 24 * width):
                 asked = positions[batch]
-                vectors = self._query_vectors(queries.take(asked))
-                seen_by_asked = None if seen is None else seen[asked]
-                found.append(top_songs.best(vectors, k, seen=seen_by_asked, positions=asked))
+                some = queries.take(asked)
+                options = {
+                    "seen": None if seen is None else seen[asked],
+                    "added": self._added_scores(some, songs),
+                    "positions": asked,
+                }
+                found.append(top_songs.best(self._query_vectors(some), k, **options))
             columns, scores = zip(*found, strict=True)
             return np.concatenate(columns), np.concatenate(scores)
 

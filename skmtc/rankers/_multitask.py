@@ -12,6 +12,7 @@ from skmtc.optimize._users_only import HeldShared, solve_users
 from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
 from skmtc.rankers._extension import extend, join_rows
 from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
+from skmtc.rankers._history_mixin import HistoryMixin
 from skmtc.rankers._watch import CallbackSupportMixin, Watch, with_callbacks
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
@@ -25,7 +26,7 @@ LARGE_FEATURE = 100.0
 LOOSE_GAP = 0.1
 
 
-class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
+class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker):
     """Rank songs for playlists by multitask learning.
 
     The score of a song for a playlist is linear in the song's features. The weights of a playlist
@@ -72,6 +73,18 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     n_neighbors : int, default=10
         How many similar users stand in for a new one; users as similar as the last are included.
+
+    history : tuple of {"song", "artist", "collocation"}, default=()
+        What the user already has, as terms that are added to scores: how likely the user repeats
+        the song, how often the user has its artist, and how much the song shares playlists with
+        the user's songs. See :ref:`history`. Without any, this is the model of the paper.
+
+    history_gain : float, default=2.0
+        Factor of the history terms. With 1, songs that were held out are likeliest; more brings
+        more of them to the top of the list, see :ref:`history`.
+
+    artist : str or int, default="artist"
+        Column of the artist, by name or position, for the history term "artist".
 
     loss : {"classification", "ranking"}, default="classification"
         The paper's classification loss, or the p-norm push, a ranking loss that it stands in
@@ -158,6 +171,25 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     n_iter_ : int
         Number of iterations of the solver.
 
+    history_coef_ : ndarray of shape (2, n_terms)
+        Weights of the terms of `history`, before `history_gain`: for new playlists of known users
+        in the first row, for known playlists in the second.
+
+    history_scale_ : ndarray of shape (2,)
+        Scales for the two kinds of playlists: songs that were held out are distributed like
+        exp(scale * score), as well as scores can tell. 1 without `history`.
+
+    artists_, artist_of_song_ : ndarray or None
+        Distinct artists, and the position among them of each song's, -1 for none; None without
+        the term "artist".
+
+    collocation_ : csr_array of shape (n_songs, n_songs) or None
+        How much songs share playlists, for each song's strongest neighbours; None without the
+        term "collocation".
+
+    repeat_rate_ : float or None
+        Share of songs that users had in another playlist; None without `history`.
+
     song_features_, user_features_ : transformer or None
         Fitted transformers.
 
@@ -231,6 +263,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         song_features=None,
         user_features=None,
         n_neighbors=10,
+        history=(),
+        history_gain=2.0,
+        artist="artist",
         loss="classification",
         fit_intercept=True,
         solver="prox-newton",
@@ -252,6 +287,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.song_features = song_features
         self.user_features = user_features
         self.n_neighbors = n_neighbors
+        self.history = history
+        self.history_gain = history_gain
+        self.artist = artist
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -330,6 +368,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, ("classification", "ranking"))
+        self._check_history()
         check_checkpoint(self.checkpoint)
 
     @with_callbacks
@@ -348,6 +387,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         coef0 = self._previous_coef(table, objective) if self.warm_start else None
         result = self._solve(objective, coef0, partial(watch.iteration_ends, objective))
         self._store_result(objective, result, features, may_warn=not watch.stopped)
+        self._fit_history(table, frame)
 
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
@@ -443,6 +483,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.objective_ = self.optimality_ = self.dual_gap_ = 0.0
         self.history_ = {}
         self.n_iter_ = 0
+        self.history_coef_, self.history_scale_ = np.zeros((2, 0)), np.ones(2)
+        self.artists_ = self.artist_of_song_ = self.collocation_ = self.repeat_rate_ = None
 
     def _extended(self, extension):
         """Solve the named users' problems; give all attributes that change."""
@@ -452,15 +494,19 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         if len(extension.named_users):
             self._solve_named(extension, vectors, user_coef, playlist_coef)
         n_playlists = len(extension.playlists)
-        return self._tables(extension) | {
-            "song_vectors_": vectors,
-            "_song_artists": self._joined_artists(extension),
-            "user_attributes_": self._joined_user_attributes(extension),
-            "user_coef_": user_coef,
-            "playlist_coef_": playlist_coef,
-            "lambdas_": self._lambdas(n_playlists) if n_playlists else self.lambdas_,
-            "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
-        }
+        return (
+            self._tables(extension)
+            | {
+                "song_vectors_": vectors,
+                "_song_artists": self._joined_artists(extension),
+                "user_attributes_": self._joined_user_attributes(extension),
+                "user_coef_": user_coef,
+                "playlist_coef_": playlist_coef,
+                "lambdas_": self._lambdas(n_playlists) if n_playlists else self.lambdas_,
+                "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
+            }
+            | self._extended_history(extension)
+        )
 
     def _solve_named(self, extension, vectors, user_coef, playlist_coef):
         """Put the weights of the named users and of their playlists in their rows."""

@@ -80,6 +80,7 @@ def _fit_path(base, X, settings):
     results = prox_newton_path(objective, settings, **base._solver_options())
     for ranker, result in zip(path, results, strict=True):
         ranker._store_result(objective, result, features)
+        ranker._fit_history(table, frame)
     return path
 
 

@@ -5,6 +5,7 @@ All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluat
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skmtc._checks import check_choice
 from skmtc._memory import row_batches, rows_that_fit
 from skmtc.metrics._ranking import Ranking
-from skmtc.rankers._queries import Queries, Songs
+from skmtc.rankers._added import add_sparse
+from skmtc.rankers._queries import Queries, Songs, distinct
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
@@ -35,11 +37,15 @@ class Block(NamedTuple):
 
     row_of_playlist : ndarray of shape (n,)
         Which of the vectors each playlist has.
+
+    added : csr_array of shape (n_rows, n_songs) or None
+        What their scores have beyond inner products.
     """
 
     positions: np.ndarray
     vectors: np.ndarray | csr_array
     row_of_playlist: np.ndarray
+    added: csr_array | None
 
 
 @dataclass
@@ -66,7 +72,8 @@ class Trial:
         True where the table has the song in the playlist.
 
     ignore : csr_array of shape (n_playlists, n_songs) or None
-        True where a known playlist has had the song in training.
+        True where the song is no candidate, because the playlist or its user has had it in
+        training.
 
     queries : Queries
         The playlists, looked up in the ranker.
@@ -76,6 +83,9 @@ class Trial:
 
     song_vectors : array or csr_array of shape (n_songs, n_dimensions)
         Vectors of the candidates.
+
+    added_scores : callable or None
+        Gives what the scores of queries have beyond inner products; None for nothing.
     """
 
     users: np.ndarray
@@ -88,6 +98,7 @@ class Trial:
     queries: Queries
     query_vectors: Callable
     song_vectors: np.ndarray | csr_array
+    added_scores: Callable | None
 
     def rankings(self):
         """Rank the candidates for blocks of playlists that fit the working memory.
@@ -118,19 +129,31 @@ class Trial:
         block_rows = min(MOST_ROWS, rows_that_fit(24 * n_songs))
         for batch in row_batches(len(self.queries), 24 * n_dimensions):
             positions = np.arange(batch.start, batch.stop)
-            vectors = self.query_vectors(self.queries.take(positions))
-            first, row_of_query = distinct_rows(vectors)
+            asked = self.queries.take(positions)
+            vectors = self.query_vectors(asked)
+            first, row_of_query = self._distinct(asked, vectors)
             order = np.argsort(row_of_query, kind="stable")
             positions, row_of_query = positions[order], row_of_query[order]
             for start in range(0, len(first), block_rows):
                 rows = first[start : start + block_rows]
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
-                yield Block(positions[block], vectors[rows], row_of_query[block] - start)
+                added = None if self.added_scores is None else self.added_scores(asked.take(rows))
+                yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
+
+    def _distinct(self, queries, vectors):
+        """Find queries with scores of their own, and which of these each query shares."""
+        first, inverse = distinct_rows(vectors)
+        if self.added_scores is None:
+            return first, inverse
+        # What is added depends on nothing but the ids, of which -1 stands for a new one.
+        return distinct(inverse, queries.users + 1, queries.playlists + 1)
 
     def ranking(self, block):
         """Rank the candidates for a block of playlists."""
         scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
+        if block.added is not None:
+            add_sparse(scores, block.added)
         return Ranking(
             self.y_true[block.positions],
             scores,
@@ -140,10 +163,10 @@ class Trial:
 
     def without_ranker(self):
         """Give what `ranking` needs, for workers that need no more."""
-        return replace(self, queries=None, query_vectors=None)
+        return replace(self, queries=None, query_vectors=None, added_scores=None)
 
 
-def lay_out(ranker, frame, candidates):
+def lay_out(ranker, frame, candidates, exclude_seen=True):
     """Make the trial of a test table; see `BaseRanker.trial`."""
     check_choice("candidates", candidates, {"auto", "all"})
     queries, query_of_row = ranker._distinct_queries(frame)
@@ -155,6 +178,9 @@ def lay_out(ranker, frame, candidates):
         (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
         shape=(len(queries), len(ranked)),
     )
+    ignore = ranker._seen(queries, ranked, exclude_seen)
+    if ignore is not None and exclude_seen == "user":
+        y_true = csr_array(y_true > ignore)
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker._find_columns(queries.rows, ("playlist",))
     playlists = queries.rows[columns.playlist].to_numpy()
@@ -165,10 +191,13 @@ def lay_out(ranker, frame, candidates):
         songs=ranked.ids,
         popularity=_popularity(ranker.membership_, ranked),
         y_true=y_true,
-        ignore=ranker._seen(queries, ranked),
+        ignore=ignore,
         queries=queries,
         query_vectors=ranker._query_vectors,
         song_vectors=ranker._song_vectors(ranked),
+        added_scores=(
+            partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
+        ),
     )
 
 

@@ -216,3 +216,38 @@ def test_fame_makes_popularity_count():
     assert shares[0] < shares[1] < shares[2]
     with pytest.raises(ValueError, match="`fame` must be a finite number; got nan"):
         make_playlists(fame=float("nan"))
+
+
+def _share_of_repeats(X):
+    """Give the share of songs that the user has in an earlier playlist, first playlists apart."""
+    shares = []
+    for _, rows in X.groupby("user"):
+        had = set()
+        for playlist in rows["playlist"].unique():
+            songs = set(rows["song"][rows["playlist"] == playlist])
+            if had:
+                shares.append(len(songs & had) / len(songs))
+            had |= songs
+    return np.mean(shares)
+
+
+def test_songs_are_repeated_at_the_rate_asked_for():
+    sizes = {"n_users": 300, "n_playlists": 700, "n_songs": 20_000, "random_state": 0}
+    by_chance = _share_of_repeats(make_playlists(**sizes))
+    assert by_chance < 0.15
+    for repeat in (0.2, 0.5):
+        share = _share_of_repeats(make_playlists(**sizes, repeat=repeat))
+        assert share == pytest.approx(repeat + (1 - repeat) * by_chance, abs=0.04)
+
+
+def test_without_repeats_the_table_is_the_one_of_before():
+    pd.testing.assert_frame_equal(
+        make_playlists(random_state=3), make_playlists(random_state=3, repeat=0.0)
+    )
+    assert not make_playlists(random_state=3, repeat=0.3).duplicated(["playlist", "song"]).any()
+
+
+@pytest.mark.parametrize("repeat", [-0.1, 1.0, "often"])
+def test_repeat_is_a_share(repeat):
+    with pytest.raises(ValueError, match="`repeat` must be a number of 0 or more and below 1"):
+        make_playlists(repeat=repeat)

@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skmtc import MultitaskPlaylistRanker, PairwiseRanker, PopularityRanker
+from skmtc.inspection import explain
 from skmtc.inspection._parts import check_has_weights, last_step, score_parts, weights_of
 
 FITTED = MultitaskPlaylistRanker(
@@ -77,3 +78,17 @@ def test_the_ranker_is_found_in_pipelines_and_searches():
     fitted = search.fit(X_TRAIN)
     assert isinstance(last_step(fitted), PairwiseRanker)
     assert last_step(fitted) is fitted.best_estimator_[-1]
+
+
+def test_history_is_a_part_of_its_own():
+    terms = ("song", "collocation")
+    ranker = MultitaskPlaylistRanker(
+        history=terms, song_features=NUMBERS, user_features=COUNTRIES, n_neighbors=1, random_state=0
+    ).fit(X_TRAIN)
+    for rows in COLD_ROWS.values():
+        contributions = explain(ranker, rows)
+        np.testing.assert_allclose(contributions.sum(axis=1), ranker.predict(rows), atol=1e-9)
+        assert contributions["history"].columns.tolist() == list(terms)
+    added = explain(ranker, X_TRAIN)["history"]
+    assert (added.abs().max() > 0).any()
+    assert explain(ranker, X_TRAIN, top=2).shape[1] > 0

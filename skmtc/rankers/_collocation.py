@@ -1,0 +1,69 @@
+"""Which songs share playlists: each song's strongest neighbours."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skmtc._memory import rows_that_fit
+from skmtc.rankers._sparse import as_ones
+
+# Bytes per pair of songs while a block is sorted.
+PAIR_BYTES = 64
+
+
+def collocation(membership, *, n_neighbors, shrinkage):
+    """Measure how often songs share playlists, for each song's strongest neighbours.
+
+    The measure is the cosine of the playlists of two songs, shrunk:
+    `n_both / (sqrt(n_first * n_second) + shrinkage)`, where songs share `n_both` playlists and
+    are in `n_first` and `n_second`.
+
+    Parameters
+    ----------
+    membership : csr_array of shape (n_playlists, n_songs)
+        Stored entries are the songs of a playlist; their values do not matter.
+
+    n_neighbors : int
+        How many neighbours of a song are kept; of equally strong ones the first.
+
+    shrinkage : float
+        The larger, the less do songs count that rarely occur.
+
+    Returns
+    -------
+    neighbors : csr_array of shape (n_songs, n_songs)
+        The measure, by rows; a song is not its own neighbour.
+    """
+    held = as_ones(membership)
+    holders = csr_array(held.T)
+    counts = np.diff(holders.indptr)
+    blocks = [
+        _strongest(csr_array(holders[rows] @ held), rows.start, counts, n_neighbors, shrinkage)
+        for rows in _song_blocks(holders, np.diff(held.indptr))
+    ]
+    sizes, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return csr_array((values, columns, indptr), shape=(len(counts), len(counts)))
+
+
+def _song_blocks(holders, lengths):
+    """Cut songs into blocks whose pairs fit the working memory."""
+    n_songs = holders.shape[0]
+    pairs_of_song = np.minimum(holders @ lengths, n_songs)
+    block = np.cumsum(pairs_of_song) // rows_that_fit(PAIR_BYTES)
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    return [slice(a, b) for a, b in zip(starts, [*starts[1:], n_songs], strict=True)]
+
+
+def _strongest(both, first_song, counts, n_neighbors, shrinkage):
+    """Give the number of neighbours of each song of a block, and the neighbours with values."""
+    rows = np.repeat(np.arange(both.shape[0]), np.diff(both.indptr))
+    columns = both.indices
+    scale = np.sqrt(counts[rows + first_song] * counts[columns].astype(float))
+    values = both.data / (scale + shrinkage)
+    others = rows + first_song != columns
+    rows, columns, values = rows[others], columns[others], values[others]
+    order = np.lexsort((columns, -values, rows))
+    sizes = np.bincount(rows, minlength=both.shape[0])
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = order[place < n_neighbors]
+    return np.minimum(sizes, n_neighbors), columns[chosen], values[chosen]

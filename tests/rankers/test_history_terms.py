@@ -1,0 +1,131 @@
+"""History terms, against a transcription that reads playlists one by one."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from skmtc.rankers._history_terms import (
+    COLLOCATION_SCALE,
+    HIGHEST_RATE,
+    PRIOR_SONGS,
+    TERMS,
+    HistoryTerms,
+)
+from tests.problems import make_problem
+
+N_USERS = 5
+N_ARTISTS = 6
+
+
+def make_terms(seed=0):
+    _, membership, owners = make_problem(seed)
+    rng = np.random.default_rng(seed)
+    artists = rng.integers(-1, N_ARTISTS, membership.shape[1])
+    terms = HistoryTerms(TERMS, membership, owners, N_USERS, artist_of_song=artists)
+    return terms, [list(np.flatnonzero(row)) for row in membership.toarray()], owners, artists
+
+
+def repeats_and_places(lists):
+    """Count songs that stand in another list, too, and songs less those of a mean list."""
+    every = [s for songs in lists for s in songs]
+    mean_length = len(every) / len(lists) if lists else 0
+    return len(every) - len(set(every)), len(every) - mean_length
+
+
+def repeat_rate(lists, of_all):
+    repeats, places = repeats_and_places(lists)
+    return min(HIGHEST_RATE, (repeats + PRIOR_SONGS * of_all) / (places + PRIOR_SONGS))
+
+
+def rate_of_all(playlists, owners):
+    counts = [
+        repeats_and_places([p for p, u in zip(playlists, owners, strict=True) if u == user])
+        for user in set(owners)
+    ]
+    repeats, places = np.sum(counts, axis=0)
+    return repeats / max(1, places)
+
+
+def transcribed(terms, playlists, owners, artists, user, playlist, song):
+    """Read all playlists of the user, song by song."""
+    others = [p for p in range(len(playlists)) if owners[p] == user and p != playlist]
+    rest = [] if playlist < 0 else [s for s in playlists[playlist] if s != song]
+    times = sum(song in playlists[p] for p in others)
+    had = [s for p in others for s in playlists[p]]
+    same_artist = sum(artists[s] == artists[song] for s in had + rest)
+    at_hand = set(had) if playlist < 0 else set(rest)
+    together = sum(terms.neighbors.toarray()[s, song] for s in sorted(at_hand))
+    rate = repeat_rate([playlists[p] for p in others], rate_of_all(playlists, owners))
+    share = times / max(1, len(had))
+    return [
+        np.log(1 + rate / (1 - rate) * len(artists) * share),
+        np.log(1 + same_artist) if artists[song] >= 0 else 0.0,
+        np.log(1 + COLLOCATION_SCALE * together),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_features_are_what_reading_playlists_gives(seed):
+    terms, playlists, owners, artists = make_terms(seed)
+    asked = [(owners[p], p) for p in range(len(playlists))] + [(u, -1) for u in range(N_USERS)]
+    users, codes = np.array(asked).T
+    found = np.stack([part.toarray() for part in terms.features(users, codes)], axis=-1)
+    for row, (user, playlist) in enumerate(asked):
+        for song in range(len(artists)):
+            expected = transcribed(terms, playlists, owners, artists, user, playlist, song)
+            np.testing.assert_allclose(found[row, song], expected, atol=1e-12)
+
+
+def test_a_song_does_not_count_for_itself_in_its_playlist():
+    membership = csr_array([[1, 2, 0], [0, 0, 1]])
+    terms = HistoryTerms(TERMS, membership, np.array([0, 0]), 1, artist_of_song=np.array([0, 1, 0]))
+    song, artist, _ = (m.toarray() for m in terms.features(np.array([0]), np.array([0])))
+    # All of the other playlist is song 2, and nobody has ever repeated a song.
+    assert terms.repeat_rate == 0.0
+    assert song.tolist() == [[0.0, 0.0, 0.0]]
+    # Song 0 finds song 2 of the other playlist; song 2 finds itself there, and song 0 in this one.
+    np.testing.assert_allclose(artist, [[np.log(2), 0.0, np.log(3)]])
+
+
+def test_the_song_term_by_hand():
+    membership = csr_array([[1, 2, 0, 0], [1, 0, 2, 0]])
+    terms = HistoryTerms(("song",), membership, np.array([0, 0]), 1)
+    # Of two songs that were not in the first playlist, one was had before.
+    assert terms.repeat_rate == 0.5
+    (song,) = terms.features(np.array([0]), np.array([-1]))
+    # Odds are 1 and there are 4 songs; song 0 is half of what the user has.
+    np.testing.assert_allclose(song.toarray(), np.log([[1 + 4 / 2, 1 + 4 / 4, 1 + 4 / 4, 1]]))
+    (in_first,) = terms.features(np.array([0]), np.array([0]))
+    np.testing.assert_allclose(in_first.toarray(), np.log([[1 + 4 / 2, 1, 1 + 4 / 2, 1]]))
+
+
+def test_new_users_have_no_history():
+    terms, *_ = make_terms()
+    nobody = np.array([-1])
+    assert all(part.nnz == 0 for part in terms.features(nobody, nobody))
+    assert terms.artist_scores(nobody, np.ones((1, 3))).nnz == 0
+
+
+def test_scores_are_weighted_sums_and_new_songs_have_the_artist():
+    terms, _, _, artists = make_terms()
+    users, new = np.arange(N_USERS), np.full(N_USERS, -1)
+    weights = np.array([0.5, 2.0, -1.0])
+    parts = terms.features(users, new)
+    expected = sum(w * part.toarray() for w, part in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(terms.scores(users, new, weights).toarray(), expected, atol=1e-12)
+    # A new song of an artist has what a known one has that the user has not heard.
+    of_artist = terms.artist_scores(users, np.tile(weights, (N_USERS, 1))).toarray()
+    known = artists >= 0
+    np.testing.assert_allclose(of_artist[:, artists[known]], 2.0 * parts[1].toarray()[:, known])
+
+
+@pytest.mark.parametrize("names", [("song",), ("collocation", "song"), ("artist",)])
+def test_terms_may_be_chosen(names):
+    terms, *_ = make_terms()
+    _, membership, owners = make_problem(0)
+    artists = np.random.default_rng(0).integers(-1, N_ARTISTS, membership.shape[1])
+    some = HistoryTerms(names, membership, owners, N_USERS, artist_of_song=artists)
+    users, new = np.arange(N_USERS), np.full(N_USERS, -1)
+    every = dict(zip(TERMS, terms.features(users, new), strict=True))
+    for name, part in zip(names, some.features(users, new), strict=True):
+        np.testing.assert_array_equal(part.toarray(), every[name].toarray())
