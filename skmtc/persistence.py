@@ -1,7 +1,6 @@
 """Models in files that are safe to load: data only, never code, through `skops`."""
 
-import os
-import tempfile
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 import skmtc.features
 import skmtc.rankers
+from skmtc._files import write_whole
 from skmtc.features._clip import Clip
 from skmtc.rankers._columns import Columns
 
@@ -34,7 +34,7 @@ def save(model, path):
     ----------
     model : estimator
         A ranker or transformer of this package, fitted or not, or any scikit-learn estimator made
-        of them and of scikit-learn's own, such as a Pipeline.
+        of them and of scikit-learn's own, such as a Pipeline. Its callbacks are not stored.
 
     path : str or path-like
         Where to. The usual ending is ".skops".
@@ -64,6 +64,8 @@ def save(model, path):
             "fitted ranker or transformer itself."
         )
     skops_io = _import_skops()
+    if hasattr(model, "set_callbacks"):
+        model = copy(model).set_callbacks()  # none: who watched the fit is no part of the model
     try:
         data = skops_io.dumps(model)
     except Exception as error:
@@ -79,7 +81,7 @@ def save(model, path):
             "Replace them, e.g. a function in a FunctionTransformer by a transformer of "
             "scikit-learn, or pickle the model for your own use."
         )
-    _write(data, Path(path))
+    write_whole(path, data)
 
 
 def load(path):
@@ -178,18 +180,6 @@ def _import_skops():
             "`pip install skmtc[secure]`."
         ) from error
     return skops.io
-
-
-def _write(data, path):
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, path)
 
 
 def _check_parts(part, depth=20):

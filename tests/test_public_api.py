@@ -21,6 +21,7 @@ ALLOWED = {
     "_checks": set(),
     "_version": set(),
     "_state": {"_version"},
+    "_files": set(),
     "_memory": set(),
     "_progress": set(),
     "_table": set(),
@@ -34,8 +35,16 @@ ALLOWED = {
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "_workers", "metrics"},
     "_compare": {"_evaluate", "_progress", "metrics"},
-    "cli": {"", "datasets", "features", "metrics", "model_selection"},
-    "persistence": {"features", "rankers"},
+    "persistence": {"_files", "features", "rankers"},
+    "cli": {
+        "",
+        "_files",
+        "datasets",
+        "features",
+        "metrics",
+        "model_selection",
+        "persistence",
+    },
 }
 
 

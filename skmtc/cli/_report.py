@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from skmtc._files import write_whole
 from skmtc.cli._comparison import CURVES
 from skmtc.cli._errors import CommandError
 from skmtc.cli._figures import draw_curves, figure_bytes, style_of
-from skmtc.cli._files import write_whole
 from skmtc.cli._html import OWN, report_html
 from skmtc.cli._progress import note
 from skmtc.cli._text import words

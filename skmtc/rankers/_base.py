@@ -392,7 +392,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     def _store(self, table):
         artists = self._artists(table.song_rows)
-        self._song_artists = None if artists is None else artists.to_numpy()
+        self._song_artists = None if artists is None else _plain_array(artists)
         vars(self).update(self._tables(table))
 
     def _tables(self, table):
@@ -432,7 +432,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         artists[~is_new] = self._song_artists[extension.song_source[~is_new]]
         new = self._artists(extension.song_rows)
         if new is not None:
-            artists[is_new] = new
+            artists[is_new] = _plain_array(new)
         return artists
 
     def _ids(self, role):
@@ -561,6 +561,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             return np.concatenate(columns), np.concatenate(scores)
 
         return find
+
+
+def _plain_array(column):
+    """Give the values of a column without types of pandas, which no safe file may hold."""
+    values = column.to_numpy()
+    return np.where(pd.isna(values), None, values) if values.dtype == object else values
 
 
 def _check_kind(candidates):

@@ -1,5 +1,6 @@
 """The ranker of the paper: shared, user and playlist weights of song features."""
 
+import os
 from functools import partial
 
 import numpy as np
@@ -358,6 +359,13 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         # Nothing is stored before everything is there; and this cannot be interrupted.
         vars(self).update(self._extended(extension))
         return self
+
+    def __getstate__(self):
+        # A path object of one system can be none on another.
+        state = super().__getstate__()
+        if isinstance(state["checkpoint"], os.PathLike):
+            state["checkpoint"] = os.fspath(state["checkpoint"])
+        return state
 
     def _check_parameters(self):
         for name in ("user_l2", "playlist_l1", "shared_l1"):

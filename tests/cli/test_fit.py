@@ -4,10 +4,10 @@ import errno
 import pickle
 
 import pytest
-import skops.io
 from commands import error_of, run
 
-from skmtc.cli import _files, main
+from skmtc.cli import main
+from skmtc.persistence import load
 
 
 def test_a_model_is_stored_for_python_too(folder, tmp_path):
@@ -19,14 +19,14 @@ def test_a_model_is_stored_for_python_too(folder, tmp_path):
     assert done.stdout.startswith("model.skops: RidgeRanker, fitted in ")
     assert "songs are described by artist, genre, year, x0, x1; users by age" in done.stderr
     path = tmp_path / "model.skops"
-    ranker = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    ranker = load(path)
     assert ranker.n_neighbors == 5
     assert ranker.fit_intercept is True
     assert [p.name for p in tmp_path.iterdir()] == ["model.skops"]
 
 
 def test_other_columns_and_no_owners(folder, tmp_path):
-    path = tmp_path / "model.pkl"
+    path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "other.csv"), "--out", str(path), "--ranker", "popularity"]
     arguments += ["--playlist", "pid", "--song", "track", "--quiet"]
     for user, expected in (
@@ -35,12 +35,12 @@ def test_other_columns_and_no_owners(folder, tmp_path):
         (["--user", ""], None),
     ):
         assert main([*arguments, *user]) == 0
-        ranker = pickle.loads(path.read_bytes())
+        ranker = load(path)
         assert (ranker.user, ranker.playlist, ranker.song) == (expected, "pid", "track")
 
 
 def test_a_table_without_owners_is_told(folder, tmp_path, capsys):
-    arguments = ["fit", str(folder / "other.csv"), "--out", str(tmp_path / "model.pkl")]
+    arguments = ["fit", str(folder / "other.csv"), "--out", str(tmp_path / "model.skops")]
     arguments += ["--ranker", "popularity", "--playlist", "pid", "--song", "track"]
     assert main(arguments) == 0
     assert "note: there is no column 'user': each playlist counts" in capsys.readouterr().err
@@ -50,7 +50,7 @@ def test_models_for_new_songs_do_not_count_on_popularity(folder, tmp_path):
     path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]
     assert main([*arguments, "--new-songs", "--params", "tol=0.1"]) == 0
-    ranker = skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    ranker = load(path)
     assert not any("song_popularity" in name for name in ranker.feature_names_out_)
 
 
@@ -73,13 +73,14 @@ def test_a_full_disk(folder, tmp_path, monkeypatch, capsys):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     # A model that was there before stays as it was.
-    path = tmp_path / "model.pkl"
-    path.write_bytes(b"before")
-    monkeypatch.setattr(_files.os, "fsync", no_space)
-    assert main([*map(str, arguments), "--out", str(path)]) == 1
-    assert f"No space left on device: '{path}'" in capsys.readouterr().err
-    assert path.read_bytes() == b"before"
-    assert [p.name for p in tmp_path.iterdir()] == ["model.pkl"]
+    monkeypatch.setattr("os.fsync", no_space)
+    for name in ("model.pkl", "model.skops"):
+        path = tmp_path / name
+        path.write_bytes(b"before")
+        assert main([*map(str, arguments), "--out", str(path)]) == 1
+        assert f"No space left on device: '{path}'" in capsys.readouterr().err
+        assert path.read_bytes() == b"before"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.pkl", "model.skops"]
 
 
 @pytest.mark.parametrize(

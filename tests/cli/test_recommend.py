@@ -7,16 +7,16 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 from commands import error_of, run
 
 from skmtc.cli import main
 from skmtc.cli._recommend import find_id
+from skmtc.persistence import load
 
 
 @pytest.fixture(scope="module")
 def ranker(model):
-    return skops.io.load(model, trusted=skops.io.get_untrusted_types(file=model))
+    return load(model)
 
 
 def _csv(capsys, *arguments):
@@ -67,17 +67,17 @@ def test_new_songs(model, folder, capsys):
 
 
 def test_ids_that_are_numbers_are_found_by_their_digits(folder, tmp_path, capsys):
-    path = tmp_path / "model.pkl"
+    path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "numbers.parquet"), "--ranker", "popularity"]
     assert main([*arguments, "--out", str(path), "--quiet"]) == 0
     capsys.readouterr()
-    found = _csv(capsys, path, "--playlist", "7", "-n", "3", "--trust")
+    found = _csv(capsys, path, "--playlist", "7", "-n", "3")
     assert found["song"].dtype.kind == "i"
     (tmp_path / "new.csv").write_text("song,artist\n9001,artist1\n")
-    found = _csv(capsys, path, "--user", "3", "--songs", tmp_path / "new.csv", "--trust")
+    found = _csv(capsys, path, "--user", "3", "--songs", tmp_path / "new.csv")
     assert found["song"].tolist() == [9001]
     (tmp_path / "new.csv").write_text("song,artist\nnine,artist1\n")
-    arguments = ["recommend", str(path), "--user", "3", "--trust"]
+    arguments = ["recommend", str(path), "--user", "3"]
     assert main([*arguments, "--songs", str(tmp_path / "new.csv")]) == 1
     assert "Ids of songs must be numbers, as in the model" in capsys.readouterr().err
 
@@ -111,14 +111,14 @@ def test_attributes_that_make_no_sense(model, capsys):
 
 
 def test_models_without_users(folder, tmp_path, capsys):
-    path = tmp_path / "model.pkl"
+    path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "ids.csv"), "--no-user", "--ranker", "popularity", "--quiet"]
     assert main([*arguments, "--out", str(path)]) == 0
     capsys.readouterr()
-    assert len(_csv(capsys, path, "--playlist", "playlist1", "-n", "2", "--trust")) == 2
-    assert main(["recommend", str(path), "--trust", "--user", "user1"]) == 1
+    assert len(_csv(capsys, path, "--playlist", "playlist1", "-n", "2")) == 2
+    assert main(["recommend", str(path), "--user", "user1"]) == 1
     assert "The model must know users; got one fitted without owners" in capsys.readouterr().err
-    assert main(["recommend", str(path), "--trust", "--new-user", "age=3"]) == 0
+    assert main(["recommend", str(path), "--new-user", "age=3"]) == 0
     assert "does not use attributes of users" in capsys.readouterr().err
 
 
@@ -131,3 +131,9 @@ def test_a_pickle_needs_trust(folder, tmp_path, capsys):
     assert main(["recommend", str(tmp_path / "trap.skops"), "--user", "user1"]) == 1
     assert "A pickle can run any code: pass --trust" in capsys.readouterr().err
     assert not (tmp_path / "sprung").exists()
+    path = tmp_path / "model.pkl"
+    arguments = ["fit", str(folder / "ids.csv"), "--ranker", "popularity", "--quiet"]
+    assert main([*arguments, "--out", str(path)]) == 0
+    assert main(["recommend", str(path), "--user", "user1"]) == 1
+    capsys.readouterr()
+    assert len(_csv(capsys, path, "--user", "user1", "-n", "3", "--trust")) == 3

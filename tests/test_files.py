@@ -2,10 +2,11 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skmtc.cli._files import write_whole
+from skmtc._files import write_whole
 
 
 def test_a_file_is_replaced_and_links_are_followed(tmp_path):
@@ -34,6 +35,14 @@ def test_devices_are_written_to_not_replaced():
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+def test_threads_may_write_one_file(tmp_path):
+    contents = [bytes([i]) * 100_000 for i in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda content: write_whole(tmp_path / "file", content), contents))
+    assert (tmp_path / "file").read_bytes() in contents
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="A file must be written; got the folder"):
+    with pytest.raises(IsADirectoryError, match=tmp_path.name):
         write_whole(tmp_path, b"")

@@ -1,9 +1,9 @@
 """Files that are either written whole or not at all."""
 
+import errno
 import os
+import secrets
 from pathlib import Path
-
-from skmtc.cli._errors import CommandError
 
 
 def write_whole(path, content):
@@ -12,10 +12,13 @@ def write_whole(path, content):
     Whatever goes wrong, a file that was there before stays as it was.
     """
     path = Path(path).resolve()
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
         _write_device(path, content)
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # A name of its own for every call, as threads may write the same file.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:
             file.write(content)
@@ -31,8 +34,6 @@ def write_whole(path, content):
 
 def _write_device(path, content):
     """Write to a pipe or device, which must not be replaced by a file."""
-    if path.is_dir():
-        raise CommandError(f"A file must be written; got the folder {str(path)!r}. Name a file.")
     try:
         with open(path, "wb") as file:
             file.write(content)
