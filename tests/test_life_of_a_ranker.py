@@ -14,7 +14,7 @@ from skmtc.rankers._watch import HAS_CALLBACKS
 from tests.rankers.test_watch import Recorder
 from tests.test_ranker_checks import FEATURES, NEW_SONGS, NEW_USERS, QUERIES, X_ALL, X_TRAIN
 
-RANKER = MultitaskPlaylistRanker(n_neighbors=3, tol=1e-6, random_state=0, **FEATURES)
+RANKER = MultitaskPlaylistRanker(n_neighbors=3, tol=1e-10, random_state=0, **FEATURES)
 X_NEW = X_ALL.merge(X_TRAIN[["playlist", "song"]], how="left", indicator=True)
 X_NEW = X_ALL[(X_NEW["_merge"] == "left_only").to_numpy()]
 
@@ -59,9 +59,8 @@ def test_an_added_song_without_artist_is_not_capped():
 def test_added_users_may_be_forgotten(grown):
     others = X_ALL[~X_ALL["user"].isin(NEW_USERS)]
     expected = grown.predict(others)
-    before = clone(RANKER).fit(X_TRAIN)
     grown.forget(NEW_USERS)
-    assert grown.users_.tolist() == before.users_.tolist()
+    assert grown.users_.tolist() == sorted(others["user"].unique())
     assert len(grown.user_coef_) == len(grown.user_attributes_.toarray()) == len(grown.users_)
     np.testing.assert_array_equal(grown.predict(others), expected)
 
@@ -104,10 +103,9 @@ def test_scores_of_added_rows_are_explained(grown):
     added = X_ALL["user"].isin(NEW_USERS).to_numpy()
     assert (abs(parts["user"][added]).sum(axis=1) > 0).all()
     grown.forget(NEW_USERS)
-    strangers = X_ALL[added][["user", "playlist", "song"]].merge(
-        X_ALL.drop(columns=["user", "playlist", "age", "country"]).drop_duplicates("song")
-    )
-    np.testing.assert_array_equal(explain(grown, strangers)["user"], 0.0)
+    after = explain(grown, X_ALL)
+    np.testing.assert_allclose(after.sum(axis=1), grown.predict(X_ALL), atol=1e-6)
+    np.testing.assert_array_equal(after["playlist"][added], 0.0)
 
 
 @pytest.mark.parametrize("dtype", ["string", "category", "object"])
@@ -148,7 +146,7 @@ if HAS_CALLBACKS:
         assert recorder.ended[0] == "iteration 3"
         assert not list(tmp_path.iterdir())
         expected = clone(RANKER).set_params(tol=1e-9).fit(X_TRAIN)
-        np.testing.assert_allclose(ranker.predict(X_ALL), expected.predict(X_ALL), atol=1e-5)
+        assert ranker.objective_ == pytest.approx(expected.objective_, rel=1e-8)
 
     def test_callbacks_are_not_stored(tmp_path):
         ranker = clone(RANKER).set_callbacks(Recorder()).fit(X_TRAIN)
