@@ -27,7 +27,7 @@ def write_whole(path, content):
         os.replace(temporary, path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.errno is not None:
             error.filename = str(path)  # nobody knows the temporary name
         raise
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
 from skmtc.inspection import explain
 from skmtc.persistence import load, save
+from skmtc.rankers._history_terms import TERMS
 from skmtc.rankers._watch import HAS_CALLBACKS
 from tests.rankers.test_watch import Recorder
 from tests.test_ranker_checks import FEATURES, NEW_SONGS, NEW_USERS, QUERIES, X_ALL, X_TRAIN
@@ -19,10 +20,10 @@ X_NEW = X_ALL.merge(X_TRAIN[["playlist", "song"]], how="left", indicator=True)
 X_NEW = X_ALL[(X_NEW["_merge"] == "left_only").to_numpy()]
 
 
-@pytest.fixture
-def grown():
+@pytest.fixture(params=[(), TERMS], ids=["no history", "history"])
+def grown(request):
     """Fit to a part of the rows, and add the others: new playlists, users and songs."""
-    return clone(RANKER).fit(X_TRAIN).partial_fit(X_NEW)
+    return clone(RANKER).set_params(history=request.param).fit(X_TRAIN).partial_fit(X_NEW)
 
 
 def _round_trip(ranker, folder):
@@ -77,7 +78,7 @@ def test_a_forgotten_user_may_come_back(grown):
 
 def test_a_grown_ranker_is_stored_and_goes_on_from_there(grown, tmp_path):
     again = _round_trip(grown, tmp_path)
-    assert set(vars(again)) == set(vars(grown)) - {"_lookups"}
+    assert set(vars(again)) == set(vars(grown)) - {"_lookups", "_history_terms"}
     np.testing.assert_array_equal(again.predict(X_ALL), grown.predict(X_ALL))
     cap = {"n_recommendations": 4, "max_per_artist": 1}
     for ours, theirs in zip(

@@ -49,12 +49,11 @@ class HistoryMixin:
 
     def _fit_history(self, table, frame):
         """Fit the weights of terms, with all other weights held."""
-        self.history_coef_ = np.zeros((2, len(self.history)))
-        self.history_scale_ = np.ones(2)
-        self.artists_, self.artist_of_song_ = self._fit_history_artists(table)
-        self.collocation_ = self.repeat_rate_ = None
+        self._store_no_history()
         if not self.history:
             return
+        self.history_coef_ = np.zeros((2, len(self.history)))
+        self.artists_, self.artist_of_song_ = self._fit_history_artists(table)
         rng = check_random_state(check_random_state(self.random_state).randint(2**31 - 1))
         drawn = rehearsals(table.membership, table.user_of_playlist, MOST_REHEARSED, rng)
         found = [self._rehearse(rehearsal, table, frame, rng) for rehearsal in drawn]
@@ -63,6 +62,12 @@ class HistoryMixin:
                 join_pairs(parts), self.shared_l1
             )
         self._make_terms(table.membership, table.user_of_playlist, len(table.users))
+
+    def _store_no_history(self):
+        """Store that nothing is added to scores, whatever an earlier fit has stored."""
+        self.history_coef_, self.history_scale_ = np.zeros((2, 0)), np.ones(2)
+        self.artists_ = self.artist_of_song_ = self.collocation_ = self.repeat_rate_ = None
+        vars(self).pop("_history_terms", None)
 
     def _rehearse(self, rehearsal, table, frame, rng):
         """Give the pairs of new and of known playlists that are held out."""

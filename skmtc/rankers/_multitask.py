@@ -491,8 +491,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self.objective_ = self.optimality_ = self.dual_gap_ = 0.0
         self.history_ = {}
         self.n_iter_ = 0
-        self.history_coef_, self.history_scale_ = np.zeros((2, 0)), np.ones(2)
-        self.artists_ = self.artist_of_song_ = self.collocation_ = self.repeat_rate_ = None
+        self._store_no_history()
 
     def _extended(self, extension):
         """Solve the named users' problems; give all attributes that change."""

@@ -86,6 +86,18 @@ if HAS_CALLBACKS:
             np.testing.assert_array_equal(last.predict(X), ranker.predict(X))
         assert not np.array_equal(recorder.rankers[0].predict(X), ranker.predict(X))
 
+    def test_rankers_that_callbacks_see_score_without_the_history_to_come(X):
+        recorder = Recorder()
+        ranker = _ranker(history=("song",)).set_callbacks(recorder).fit(X)
+        first, last = recorder.rankers[0], recorder.rankers[-1]
+        np.testing.assert_array_equal(last.predict(X), ranker.predict(X))
+        assert not first._adds_to_scores()
+        again = Recorder()
+        ranker.set_callbacks(again).fit(X.head(60))  # with other playlists than before
+        np.testing.assert_array_equal(again.rankers[0].songs_, ranker.songs_)
+        assert np.isfinite(again.rankers[0].predict(X)).all()
+        assert np.isfinite(again.rankers[0].score(X))
+
     def test_callbacks_change_nothing(X):
         watched = _ranker().set_callbacks(Recorder()).fit(X)
         np.testing.assert_array_equal(watched.predict(X), _ranker().fit(X).predict(X))
