@@ -6,7 +6,7 @@ import sys
 
 # A process that may ask for so much memory and no more, beyond what its imports have taken.
 PROGRAM = """
-import json, resource, sys
+import json, resource, sys, threading
 import numpy as np
 import pandas as pd
 import sklearn
@@ -19,8 +19,20 @@ X = pd.DataFrame({"user": playlists // 3, "playlist": playlists})
 X["song"] = np.r_[np.arange(n_songs), rng.integers(n_songs, size=len(X) - n_songs)]
 X = X.drop_duplicates(["playlist", "song"])
 X["x"] = rng.normal(size=n_songs)[X["song"]]
-# Threads and libraries take their share of addresses before the limit is set.
-MultitaskPlaylistRanker(tol=0.1, random_state=0).fit(X.head(40)).score(X.head(40))
+ranker = MultitaskPlaylistRanker(tol=0.1, n_jobs=2, random_state=0)
+# Libraries take their share of addresses before the limit is set; so does the linear algebra, for
+# each thread that calls it while others do.
+ranker.fit(X.head(40)).score(X.head(40))
+barrier, square = threading.Barrier(2), rng.normal(size=(300, 300))
+
+def multiply():
+    barrier.wait()
+    for _ in range(30):
+        square @ square
+
+threads = [threading.Thread(target=multiply) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
 pages = int(open("/proc/self/statm").read().split()[0])
 taken = pages * resource.getpagesize()
 limit = taken + allowed_mib * 2**20
@@ -28,7 +40,7 @@ resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 with sklearn.config_context(working_memory=working_mib):
     if "whole" in sys.argv:
         np.ones((n_playlists, n_songs), dtype=np.float32)
-    ranker = MultitaskPlaylistRanker(tol=0.1, random_state=0).fit(X)
+    ranker.fit(X)
     ranker.recommend(X.drop_duplicates("playlist")[["user", "playlist"]], n_recommendations=5)
     evaluate(ranker, X)
     print(json.dumps(ranker.score(X.head(4000))))  # other blocks than those of evaluate
