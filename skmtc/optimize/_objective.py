@@ -144,6 +144,10 @@ class MultitaskObjective:
         self.n_jobs = n_jobs
         membership = csr_array(membership, copy=True)
         membership.sum_duplicates()  # also sorts
+        if max(membership.nnz, *membership.shape) < 2**31:
+            # Of one type, whoever made them: every other one takes seconds of compiling.
+            membership.indices = membership.indices.astype(np.int32, copy=False)
+            membership.indptr = membership.indptr.astype(np.int32, copy=False)
         self.membership = membership
         self.user_of_playlist = np.asarray(user_of_playlist, dtype=np.intp)
         self.features = with_constant(features)

@@ -234,6 +234,17 @@ def test_the_callers_membership_is_left_alone():
     ).value(objective.zeros())
 
 
+def test_indices_are_of_one_type_whoever_made_them():
+    features, membership, users = make_problem(0)
+    large = csr_array(membership)
+    large.indices, large.indptr = large.indices.astype("int64"), large.indptr.astype("int64")
+    objective = MultitaskObjective(features, large, users)
+    assert {a.dtype.name for a in (objective.membership.indices, objective.membership.indptr)} == {
+        "int32"
+    }
+    assert large.indices.dtype == "int64"
+
+
 def test_bad_playlists_and_risks_are_told():
     with pytest.raises(ValueError, match="1 empty and 1 full"):
         MultitaskObjective([[1.0], [2.0]], [[0, 0], [1, 1], [1, 0]], [0, 0, 0])
