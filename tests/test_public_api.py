@@ -29,7 +29,7 @@ ALLOWED = {
     "optimize": {"_checks", "_memory", "_workers"},
     "metrics": {"_checks", "_memory"},
     "datasets": set(),
-    "features": {"_checks", "_state", "_table"},
+    "features": {"_checks", "_memory", "_state", "_table"},
     "rankers": {"_checks", "_memory", "_state", "_table", "_workers", "optimize", "metrics"},
     "model_selection": {"_table"},
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
