@@ -3,27 +3,31 @@
 All solvers evaluate the same objective with the same tiled pass, on the same threads, in one run;
 the objective alone judges them. The best value that any of them found stands for the minimum.
 
-    python bench_solvers.py                                # drawn playlists
-    python bench_solvers.py --aotm aotm2011.csv.gz         # real playlists too
+    python bench_solvers.py --drawn                        # drawn playlists
+    python bench_solvers.py --aotm aotm2011.csv.gz         # real playlists
+    python bench_solvers.py --aotm aotm2011.csv.gz --shares 0.05 --songs 10000
+    python bench_solvers.py --rate --growth --whole --path # rate of a pass, growth, one large fit
     python bench_solvers.py --tiny                         # seconds, to see that it runs
 
-PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--out`.
+PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--csv`.
 """
 
 import argparse
 import contextlib
-import platform
-import resource
 import time
 import warnings
 
 import numpy as np
 import pandas as pd
-import scipy
-import sklearn
+from machine import machine, peak_megabytes
 from problems import aotm_problem, drawn_problem
+from scipy.optimize import minimize
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from skmtc import MultitaskPlaylistRanker, regularization_path
+from skmtc.datasets import make_playlists
+from skmtc.features import make_song_features
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
 
@@ -54,8 +58,9 @@ def run_owlqn(objective, limit):
     return trace
 
 
-def run_pylbfgs(objective, limit):
+def run_pylbfgs(objective, limit, value_and_gradient=None):
     """Run PyLBFGS's OWL-QN; shared weights are rescaled so that both l1 weights are the same."""
+    value_and_gradient = value_and_gradient or objective.value_and_gradient
     from lbfgs import LBFGS, LBFGSError
 
     n_users, n_playlists = objective.n_users, objective.n_playlists
@@ -72,7 +77,7 @@ def run_pylbfgs(objective, limit):
 
     def evaluate(variables, gradient):
         coef = to_coef(variables)
-        value, slope = objective.value_and_gradient(coef)
+        value, slope = value_and_gradient(coef)
         slope[0] *= factor
         gradient[:] = slope[order].ravel()
         seconds = time.perf_counter() - start
@@ -91,14 +96,77 @@ def run_pylbfgs(objective, limit):
     with warnings.catch_warnings(), contextlib.suppress(Enough, LBFGSError):
         warnings.simplefilter("ignore")  # its line search complains where rounding ends it
         solver.minimize(evaluate, np.zeros(objective.shape).ravel())
-    best, monotone = np.inf, []
-    for seconds, passes, value in trace:
-        best = min(best, value)
-        monotone.append((seconds, passes, best))
-    return monotone
+    return _best_so_far(trace)
 
 
-SOLVERS = {"prox-newton": run_prox_newton, "pylbfgs owl-qn": run_pylbfgs, "owl-qn": run_owlqn}
+def run_user_loop(objective, limit):
+    """Run PyLBFGS's OWL-QN on a loop over users in double precision, as the paper's code does."""
+    features = objective.features.astype(np.float64)
+    held = objective.membership.astype(bool)
+    playlists = [np.flatnonzero(objective.user_of_playlist == u) for u in range(objective.n_users)]
+    n, push = objective.n_playlists, objective.push
+
+    def value_and_gradient(coef):
+        shared, user, playlist = objective.split(coef)
+        gradient = np.zeros_like(coef)
+        to_shared, to_user, to_playlist = objective.split(gradient)
+        value = objective.user_l2 / n * np.sum(user**2)
+        for u, rows in enumerate(playlists):
+            own = held[rows].toarray()
+            scores = (playlist[rows] + user[u] + shared[0]) @ features.T
+            inside, outside = own.sum(axis=1, keepdims=True), (~own).sum(axis=1, keepdims=True)
+            positive = np.where(own, np.exp(-push * scores), 0.0) / inside
+            negative = np.where(own, 0.0, np.exp(scores)) / outside
+            value += (positive.sum() / push + negative.sum()) / n
+            slopes = (negative - positive) @ features / n
+            to_playlist[rows] = slopes
+            to_user[u] = slopes.sum(axis=0) + 2 * objective.user_l2 / n * user[u]
+            to_shared[0] += slopes.sum(axis=0)
+        return value, gradient
+
+    return run_pylbfgs(objective, limit, value_and_gradient)
+
+
+def run_lbfgsb(objective, limit):
+    """Run scipy's L-BFGS-B on positive and negative parts, whose sum is the absolute value."""
+    l1 = np.broadcast_to(objective.l1, objective.shape).ravel()
+    size = l1.size
+    trace, start = [], time.perf_counter()
+
+    def evaluate(parts):
+        coef = (parts[:size] - parts[size:]).reshape(objective.shape)
+        value, slope = objective.value_and_gradient(coef)
+        value += l1 @ (parts[:size] + parts[size:])
+        seconds = time.perf_counter() - start
+        trace.append((seconds, len(trace) + 1, value))
+        if seconds > limit:
+            raise Enough
+        return value, np.concatenate([l1 + slope.ravel(), l1 - slope.ravel()])
+
+    with contextlib.suppress(Enough):
+        minimize(
+            evaluate,
+            np.zeros(2 * size),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * (2 * size),
+            options={"maxiter": 100_000, "maxfun": 100_000, "ftol": 1e-12, "gtol": 1e-9},
+        )
+    return _best_so_far(trace)
+
+
+def _best_so_far(trace):
+    best = np.minimum.accumulate([value for _, _, value in trace])
+    return [(seconds, passes, b) for (seconds, passes, _), b in zip(trace, best, strict=True)]
+
+
+SOLVERS = {
+    "prox-newton": run_prox_newton,
+    "pylbfgs owl-qn": run_pylbfgs,
+    "owl-qn": run_owlqn,
+    "l-bfgs-b, split": run_lbfgsb,
+    "owl-qn, user loop": run_user_loop,
+}
 
 
 def reached(trace, target):
@@ -194,7 +262,7 @@ def whole_fit(size, n_jobs):
         return result
 
     TiledPass._sums = timed_sums
-    before, start = _peak_mb(), time.perf_counter()
+    before, start = peak_megabytes(), time.perf_counter()
     result = solve_prox_newton(objective)
     seconds = time.perf_counter() - start
     TiledPass._sums = sums
@@ -209,13 +277,9 @@ def whole_fit(size, n_jobs):
         "seconds": round(seconds, 1),
         "passes": round(result.history["passes"][-1], 2),
         "share of passes": round(in_passes / seconds, 2),
-        "MB above data": round(_peak_mb() - before),
+        "MB above data": round(peak_megabytes() - before),
         "MB allowed": round(allowed),
     }
-
-
-def _peak_mb():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def slope(sizes, seconds):
@@ -252,6 +316,35 @@ def growth(n_jobs, scale):
     return pd.DataFrame(rows)
 
 
+def path_seconds(n_jobs, scale):
+    """Time ten settings of the penalties as a path and as fits of their own."""
+    X = make_playlists(
+        n_playlists=int(4000 * scale),
+        n_users=int(1200 * scale),
+        n_songs=int(16_000 * scale),
+        random_state=0,
+    )
+    ranker = MultitaskPlaylistRanker(
+        song_features=make_song_features(X), n_jobs=n_jobs, random_state=0
+    )
+    settings = [{"user_l2": float(value)} for value in np.geomspace(10, 0.03, 10)]
+    start = time.perf_counter()
+    path = regularization_path(ranker, X, settings)
+    in_path = time.perf_counter() - start
+    start = time.perf_counter()
+    alone = [clone(ranker).set_params(**setting).fit(X) for setting in settings]
+    cold = time.perf_counter() - start
+    return {
+        "settings": len(settings),
+        "path s": round(in_path, 2),
+        "cold fits s": round(cold, 2),
+        "ratio": round(cold / in_path, 2),
+        "largest difference of objectives": max(
+            abs(a.objective_ / b.objective_ - 1) for a, b in zip(path, alone, strict=True)
+        ),
+    }
+
+
 def _fit_seconds(objective):
     start = time.perf_counter()
     solve_prox_newton(objective)
@@ -277,14 +370,14 @@ def main():
     parser.add_argument("--whole", action="store_true", help="a fit of the size of 30Music")
     parser.add_argument("--rate", action="store_true", help="rate of a pass against sgemm")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", help="CSV to write")
+    parser.add_argument("--songs", type=int, help="only the most popular songs of AotM-2011")
+    parser.add_argument("--path", action="store_true", help="a path of penalties against fits")
+    parser.add_argument("--csv", help="CSV to write")
     parser.add_argument("--tiny", action="store_true", help="a run of seconds")
     options = parser.parse_args()
-    print(
-        f"{platform.processor() or platform.machine()}, {options.jobs} threads, Python "
-        f"{platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, "
-        f"scikit-learn {sklearn.__version__}"
-    )
+    print("; ".join(machine("numba", "pylbfgs").values()), f"{options.jobs} threads", sep="; ")
+    # What is compiled is compiled now.
+    solve_prox_newton(MultitaskObjective(*drawn_problem(50, 20, 2000, 8), n_jobs=options.jobs))
     penalties = [tuple(map(float, p.split(","))) for p in options.penalties]
     problems = {}
     if options.tiny:
@@ -295,7 +388,7 @@ def main():
         problems["drawn"] = drawn_problem(2000, 800, 10_000, 64)
     for share in options.shares if options.aotm else ():
         problems[f"AotM-2011 {share:.0%}"] = aotm_problem(
-            options.aotm, user_share=share, n_features=options.features
+            options.aotm, user_share=share, n_features=options.features, n_songs=options.songs
         )
     rows = []
     for name, problem in problems.items():
@@ -317,9 +410,11 @@ def main():
         if options.tiny:
             size = {"n_playlists": 100, "n_users": 50, "n_songs": 500, "n_features": 10}
         print(pd.Series(whole_fit(size, options.jobs)).to_string())
-    print(f"peak memory {_peak_mb():.0f} MB")
-    if options.out:
-        pd.DataFrame(rows).to_csv(options.out, index=False)
+    if options.path or options.tiny:
+        print(pd.Series(path_seconds(options.jobs, 0.02 if options.tiny else 1.0)).to_string())
+    print(f"peak memory {peak_megabytes():.0f} MB")
+    if options.csv:
+        pd.DataFrame(rows).assign(**machine("numba", "pylbfgs")).to_csv(options.csv, index=False)
 
 
 if __name__ == "__main__":

@@ -6,18 +6,21 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 
 
-def aotm_problem(path, *, user_share, n_features, seed=0):
+def aotm_problem(path, *, user_share, n_features, n_songs=None, seed=0):
     """Read playlists of a share of the users; features are learned from the playlists.
 
     The file has the columns user_id, playlist_id, song_id and pos. Playlists with at least five
-    songs are kept. Features are the leading singular vectors of the songs x playlists matrix and
-    the logarithm of popularity, standardised and clipped at 4.
+    songs are kept, of the `n_songs` most popular ones if that is given. Features are the leading
+    singular vectors of the songs x playlists matrix and the logarithm of popularity, standardised
+    and clipped at 4.
     """
     table = pd.read_csv(path).drop_duplicates(["playlist_id", "song_id"])
     rng = np.random.default_rng(seed)
     users = np.sort(table["user_id"].unique())
     chosen = rng.choice(users, int(user_share * len(users)), replace=False)
     table = table[table["user_id"].isin(chosen)]
+    if n_songs is not None:
+        table = table[table["song_id"].isin(table["song_id"].value_counts().index[:n_songs])]
     table = table[table.groupby("playlist_id")["song_id"].transform("size") >= 5]
     user, _ = pd.factorize(table["user_id"])
     playlist, playlists = pd.factorize(table["playlist_id"])

@@ -22,7 +22,7 @@ from skmtc.optimize._sweep import Totals, between
 
 Array = NDArray[np.floating[Any]]
 
-SAMPLED_ITERATIONS = 3
+SAMPLED_ITERATIONS = 2
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
 MAX_NULL_STEPS = 8
