@@ -111,6 +111,7 @@ def rankers(X, setting):
     songs = song_features(X, setting)
     attributes = song_features(X, setting, learned=False) if described else None
     users = make_user_features(X) if described else None
+    history = ("song", "artist", "collocation") if described else ("song", "collocation")
     artist = "artist" if described else None
     ours = {
         "popularity": PopularityRanker(artist=artist),
@@ -127,6 +128,9 @@ def rankers(X, setting):
         "ridge": RidgeRanker(song_features=songs, user_features=users),
         "BPR on features": PairwiseRanker(song_features=songs, user_features=users, random_state=0),
         "MTC": MultitaskPlaylistRanker(song_features=songs, user_features=users, n_jobs=-1),
+        "MTC with history": MultitaskPlaylistRanker(
+            song_features=songs, user_features=users, history=history, n_jobs=-1
+        ),
     }
     others = {
         "implicit ALS": ImplicitALS(),
