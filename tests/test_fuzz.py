@@ -48,6 +48,9 @@ RANKERS = {
     ),
     "multitask": MultitaskPlaylistRanker(max_iter=30, random_state=0, **PLAIN),
     "multitask robust": MultitaskPlaylistRanker(max_iter=30, random_state=0, **ROBUST),
+    "multitask history": MultitaskPlaylistRanker(
+        max_iter=30, history=("song", "artist", "collocation"), random_state=0, **ROBUST
+    ),
     "multitask owlqn": MultitaskPlaylistRanker(max_iter=20, solver="owlqn", **PLAIN),
     "pairwise": PairwiseRanker(n_epochs=2, random_state=0, **PLAIN),
     "popularity": PopularityRanker(),
