@@ -40,6 +40,7 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. "
