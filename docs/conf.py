@@ -1,8 +1,11 @@
 """Sphinx configuration."""
 
+import sys
 from pathlib import Path
 
 import skmtc
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "_extensions"))
 
 project = "skmtc"
 author = "The skmtc developers"
@@ -10,6 +13,7 @@ copyright = "2026, the skmtc developers"
 version = release = skmtc.__version__
 
 extensions = [
+    "benchmark_tables",
     "matplotlib.sphinxext.plot_directive",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -36,6 +40,7 @@ exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. "
@@ -44,3 +49,11 @@ copybutton_prompt_is_regexp = True
 html_theme = "pydata_sphinx_theme"
 html_title = "skmtc"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["narrow.css"]
+html_sidebars = {"index": []}  # the landing page has cards instead
+html_theme_options = {"show_prev_next": True, "show_toc_level": 2}
+
+# A link within these pages that leads nowhere is an error. Other projects are named, not linked.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(sklearn|joblib|matplotlib|numpy|scipy|pandas)(\..*)?")]

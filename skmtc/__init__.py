@@ -1,4 +1,10 @@
-"""Cold-start playlist recommendation in the manner of scikit-learn."""
+"""Cold-start playlist recommendation in the manner of scikit-learn.
+
+The rankers, and what compares them. The package is laid out in the order in which data flows::
+
+    datasets  ->  features  ->  rankers  ->  recommend  ->  metrics, model_selection, inspection
+    table         song, user    weights      songs          judgement
+"""
 
 from skmtc._compare import compare
 from skmtc._evaluate import evaluate

@@ -54,4 +54,6 @@ def test_docstring_is_well_formed(path):
 @pytest.mark.parametrize("path", _public())
 def test_there_is_an_example(path):
     module, name = path.rsplit(".", 1)
-    assert ">>>" in inspect.getdoc(getattr(importlib.import_module(module), name))
+    docstring = inspect.getdoc(getattr(importlib.import_module(module), name))
+    _, _, examples = docstring.partition("Examples\n--------\n")
+    assert ">>> " in examples

@@ -1,0 +1,88 @@
+"""The pages and the package tell of the same things."""
+
+import csv
+import importlib
+import pathlib
+import re
+from collections import Counter
+
+import pytest
+from test_public_api import MODULES
+
+ROOT = pathlib.Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [*DOCS.glob("*.rst"), *(DOCS / "user_guide").glob("*.rst")]
+ORDER = ["datasets", "features", "", "model_selection", "metrics", "inspection", "cli", "optimize"]
+
+
+def _api_lists():
+    """Give the names that the API page lists, by module, in its order."""
+    text = (DOCS / "api.rst").read_text()
+    parts = re.split(r"\.\. currentmodule:: (\S+)\n", text)[1:]
+    lists = {}
+    for module, part in zip(parts[::2], parts[1::2], strict=True):
+        block = part.split(":toctree: generated\n", 1)[1]
+        lists[module] = re.findall(r"^   (\w+)$", block, flags=re.MULTILINE)
+    return lists
+
+
+def _objects(names_by_module):
+    return [
+        getattr(importlib.import_module(module), name)
+        for module, names in names_by_module.items()
+        for name in names
+    ]
+
+
+def test_api_page_lists_every_public_name_once():
+    public = {name: importlib.import_module(name).__all__ for name in MODULES}
+    listed = _objects(_api_lists())
+    assert len({id(value) for value in listed}) == len(listed)
+    assert {id(value) for value in listed} == {id(value) for value in _objects(public)}
+
+
+@pytest.mark.parametrize("module", _api_lists())
+def test_api_page_names_the_module_that_exports_them(module):
+    assert set(_api_lists()[module]) == set(importlib.import_module(module).__all__)
+
+
+def test_api_page_is_in_the_order_of_the_data_flow():
+    modules = [name.removeprefix("skmtc").removeprefix(".") for name in _api_lists()]
+    assert [name for name in modules if name in ORDER] == ORDER
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "user_guide").glob("*.rst")), ids=lambda p: p.stem)
+def test_page_is_in_the_guide(page):
+    listed = (DOCS / "user_guide" / "index.rst").read_text()
+    assert page.stem == "index" or re.search(rf"^   {page.stem}$", listed, flags=re.MULTILINE)
+
+
+def test_extras_of_the_installation_page_are_those_of_the_package():
+    text = (ROOT / "setup.cfg").read_text().split("[options.extras_require]\n")[1]
+    extras = re.findall(r"^(\w+) =$", text.split("\n[")[0], flags=re.MULTILINE)
+    told = re.findall(r"``(\w+)``", (DOCS / "install.rst").read_text().split("Extras:")[1])
+    assert sorted(told) == sorted(extras)
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "benchmarks").glob("*.csv")), ids=lambda p: p.stem)
+def test_figures_come_with_machine_and_date(path):
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    for row in rows:
+        assert row["machine"]
+        assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", row["date"])
+
+
+def test_picture_of_the_readme_shows_the_stored_figures():
+    with (DOCS / "benchmarks" / "embedded_sample.csv").open(newline="") as file:
+        stored = Counter(f"{float(row['auc']):.2f}" for row in csv.DictReader(file))
+    drawn = Counter(re.findall(r">(0\.\d\d)</text>", (DOCS / "_static/results.svg").read_text()))
+    assert stored
+    assert stored <= drawn
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_python_of_a_page_is_run(page):
+    # Blocks without prompts would not be: what is Python has prompts.
+    assert not re.search(r"^\.\. code(-block)?:: (py|python)\b", page.read_text(), re.MULTILINE)
