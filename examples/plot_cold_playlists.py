@@ -1,7 +1,7 @@
 """
-===================================================
+=================================================
 Who should rank the new playlists of known users?
-===================================================
+=================================================
 
 Of a known user there are other playlists to learn from. Simple rules use them, such as "the user's
 own songs first", and so do matrix factorisation and models with weights of features. Which of them

@@ -1,7 +1,7 @@
 """
-=========================================
+========================================
 What is it that places a new song right?
-=========================================
+========================================
 
 A song that was released today is in no playlist: it has no popularity, and matrix factorisation has
 no factors for it. What it has is features. Which of them find the playlists that it belongs in,

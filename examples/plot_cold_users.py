@@ -1,7 +1,7 @@
 """
-===========================================
+==========================================
 Are the attributes of a new user worth it?
-===========================================
+==========================================
 
 Of a new user there is no playlist. The multitask ranker can do two things: rank by the weights that
 all share, or add the mean weights of the known users who are most alike in age, gender and
@@ -16,6 +16,7 @@ country. Is the second better, with how many neighbours, and which attribute is 
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.base import clone
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
 from skmtc.datasets import make_playlists
@@ -34,8 +35,9 @@ for train, test in ColdUserSplit(3, random_state=0).split(X):
     X_train, X_test = X.iloc[train], X.iloc[test]
     popularity.append(PopularityRanker().fit(X_train).score(X_test))
     ranker.fit(X_train)
-    # Users who tell nothing are ranked for by the shared weights.
-    shared.append(ranker.score(X_test.assign(age=np.nan, gender=None, country=None)))
+    # Without user features, new users are ranked for by the shared weights, which are the same.
+    without = clone(ranker).set_params(user_features=None).fit(X_train)
+    shared.append(without.score(X_test))
     similar.append([ranker.set_params(n_neighbors=k).score(X_test) for k in numbers_of_neighbors])
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -58,8 +60,9 @@ plt.show()
 # %%
 # Which attribute?
 # ----------------
-# New users need not tell everything. The same ranker, asked for the new users of the last split, who
-# tell only some of their attributes; what they do not tell is missing.
+# New users need not tell everything. The same ranker, asked for the new users of the last split,
+# who tell only some of their attributes. What is missing counts as the average, so that users who
+# tell nothing get the weights of users near the average.
 
 told = {
     "nothing": [],
@@ -70,16 +73,16 @@ told = {
     "all three": attributes,
 }
 ranker.set_params(n_neighbors=30)
-auc = {}
+auc = {"shared weights": shared[-1]}
 for label, columns in told.items():
     hidden = {c: np.nan if c == "age" else None for c in attributes if c not in columns}
     auc[label] = ranker.score(X_test.assign(**hidden))
 
 figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
-axes.barh(list(auc), auc.values(), color="#0072B2")
+axes.barh(list(auc), auc.values(), color=["#D55E00"] + ["#0072B2"] * len(told))
 axes.invert_yaxis()
 lowest = min(auc.values())
-axes.set(xlabel="AUC, new users of the last split", xlim=(lowest - 0.02, max(auc.values()) + 0.005))
+axes.set(xlabel="AUC, new users who tell ...", xlim=(lowest - 0.02, max(auc.values()) + 0.005))
 for place, value in enumerate(auc.values()):
     axes.text(value, place, f" {value:.3f}", va="center", ha="left", fontsize=9)
 plt.show()

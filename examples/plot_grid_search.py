@@ -1,7 +1,7 @@
 """
-===============================================
+=============================================
 Which penalties does cross-validation choose?
-===============================================
+=============================================
 
 The paper's model has four numbers to choose: a penalty for the weights of users, one for those of
 playlists, one for the shared ones, and the exponent of the push. They are ordinary parameters, and

@@ -1,7 +1,7 @@
 """
-=============================
+===============================
 Does it work on a million rows?
-=============================
+===============================
 
 A table with a million rows is not large for a music service. How long do a fit, a judgement and
 recommendations for everybody take, on an ordinary machine, and how does the time grow?

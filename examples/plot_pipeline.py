@@ -1,7 +1,7 @@
 """
-===============================================
+=============================================
 Which features help, and which of them cheat?
-===============================================
+=============================================
 
 Features of songs are made by scikit-learn's transformers: inside the ranker, where they are fitted
 with one row per song and see training playlists only, or in front of it, in an ordinary Pipeline.

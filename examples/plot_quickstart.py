@@ -1,7 +1,7 @@
 """
-=================================================
+===============================================
 How do I get from playlists to recommendations?
-=================================================
+===============================================
 
 A table of playlists goes in, and songs for somebody's next playlist come out. Four steps: look at
 the table, make features, fit, recommend. Then: is it any better than the most popular songs?

@@ -1,7 +1,7 @@
 """
-=====================================================
+======================================================
 How much faster than OWL-QN does the default converge?
-=====================================================
+======================================================
 
 The paper solves its problem with OWL-QN, a quasi-Newton method. The default here is a proximal
 Newton method made for this objective. Both minimise the same convex function, so that they can be

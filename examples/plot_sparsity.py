@@ -1,7 +1,7 @@
 """
-==========================================
+===========================================
 Which weights does the penalty set to zero?
-==========================================
+===========================================
 
 Shared and playlist weights have an l1 penalty, which makes most of them exactly zero. How many are
 left at each strength, which features stay the longest, and what is the best strength for ranking?
@@ -10,9 +10,9 @@ left at each strength, which features stay the longest, and what is the best str
 # %%
 # The path of the shared weights
 # ------------------------------
-# ``regularization_path`` reads the table once, and fits settings from strong to weak penalties, each
-# from the weights of the one before. Playlists come from a world in which only ``x0`` has a shared
-# weight; all else is a matter of taste, so that the path should find ``x0`` alone for a long time.
+# ``regularization_path`` reads the table once, and fits settings from strong to weak penalties,
+# each from the weights of the one before. Playlists come from a world in which only ``x0`` has a
+# shared weight; all else is a matter of taste, so that ``x0`` should be alone for a long time.
 
 import matplotlib.pyplot as plt
 import numpy as np
