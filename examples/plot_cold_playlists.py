@@ -17,6 +17,7 @@ finds the songs of a user's next playlist, and how many playlists must a user ha
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.patches import Patch
 
 from skmtc import (
     CollocatedArtistRanker,
@@ -77,10 +78,9 @@ colours = np.where(uses_features, "#0072B2", "#E69F00")
 figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
 axes.barh(list(rankers), means, xerr=2 * errors, color=colours, error_kw={"capsize": 3})
 axes.invert_yaxis()
-axes.set(xlabel="hit rate at 20", title="New playlists of known users")
-for colour, label in (("#E69F00", "ids only"), ("#0072B2", "weights of song features")):
-    axes.bar(0, 0, color=colour, label=label)
-axes.legend(loc="lower right")
+axes.set(xlabel="hit rate at 20", title="New playlists of known users", xlim=(0, 0.7))
+kinds = [Patch(color="#E69F00"), Patch(color="#0072B2")]
+axes.legend(kinds, ["no song features", "weights of song features"], loc="upper right")
 plt.show()
 
 # %%
@@ -111,11 +111,11 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# "The user's own songs first" is a rule that costs nothing, needs no feature and beats popularity,
-# the artists and the factors; no ranker should be published without it. Weights of features do
-# better still, and best when users share what they have in common, as in the multitask ranker. The
-# difference of two rankers is far more certain than each of their means, since both are judged on
-# the same playlists:
+# "The user's own songs first" is a rule that costs nothing, needs no feature and beats popularity
+# and both rules about artists: no ranker should be published without a comparison with it. It needs
+# users with many playlists. The multitask ranker finds more than any other here, and it is ahead of
+# popularity even for users with one known playlist. The difference of two rankers is more certain than each of their means, since both are
+# judged on the same playlists:
 
 ahead = judged["multitask"].set_index("playlist")
 for name, table in judged.items():

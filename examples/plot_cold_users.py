@@ -73,23 +73,30 @@ told = {
     "all three": attributes,
 }
 ranker.set_params(n_neighbors=30)
-auc = {"shared weights": shared[-1]}
+auc = {}
 for label, columns in told.items():
     hidden = {c: np.nan if c == "age" else None for c in attributes if c not in columns}
     auc[label] = ranker.score(X_test.assign(**hidden))
 
 figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
-axes.barh(list(auc), auc.values(), color=["#D55E00"] + ["#0072B2"] * len(told))
+axes.plot(list(auc.values()), list(auc), "o", color="#0072B2", ms=8)
+axes.axvline(shared[-1], color="#D55E00", ls="--", label="shared weights only")
 axes.invert_yaxis()
-lowest = min(auc.values())
-axes.set(xlabel="AUC, new users who tell ...", xlim=(lowest - 0.02, max(auc.values()) + 0.005))
-for place, value in enumerate(auc.values()):
-    axes.text(value, place, f" {value:.3f}", va="center", ha="left", fontsize=9)
+axes.set(xlabel="AUC, new users of the last split", ylabel="what they tell")
+axes.margins(y=0.1)
+axes.grid(alpha=0.3)
+axes.legend()
 plt.show()
 
 # %%
 # What we learnt
 # --------------
+# Attributes help, if there are enough neighbours: with one or three of them, the tastes of single
+# people are mistaken for those of a country or an age, and the ranking is worse than by the shared
+# weights alone. With some tens of neighbours it is better in every split, and the country helps
+# most. Of users who tell nothing do not pretend to know the average: they are better off with the
+# shared weights, so leave ``user_features`` out for them. These users were generated with tastes
+# that do depend on all three attributes; in real data the gain may be smaller.
 
 gains = np.array(similar) - np.array(shared)[:, None]
 for k, gain in zip(numbers_of_neighbors, gains.T, strict=True):

@@ -43,19 +43,13 @@ print(f"\n{len(ranker.feature_names_out_)} features, {ranker.n_iter_} iterations
 # %%
 # Recommend
 # ---------
-# A query is a row of whatever is known: a playlist to go on with, a user who wants a new one, or
-# somebody of whom nothing is known. Songs that a playlist already has are left out.
+# A query is a row of whatever is known: here two users who want a new playlist, and somebody of
+# whom nothing is known. With a column of playlists, known playlists would be continued. At most one
+# song of each artist is wanted.
 
-known = X.iloc[train].iloc[0]
-queries = pd.DataFrame(
-    [
-        {"user": known["user"], "playlist": known["playlist"]},
-        {"user": known["user"], "playlist": "a new one"},
-        {"user": "somebody new", "playlist": "a first one"},
-    ]
-)
+queries = pd.DataFrame({"user": ["user0", "user1", "somebody new"]})
 songs, scores = ranker.recommend(queries, n_recommendations=5, max_per_artist=1)
-print(pd.DataFrame(songs, index=pd.MultiIndex.from_frame(queries)))
+print(pd.DataFrame(songs, index=queries["user"]))
 
 # %%
 # Is it any good?

@@ -122,6 +122,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
+# A graph finds the same songs as ``recommend``, or nearly so, in a fraction of a millisecond. But at
+# this size so does a flat index, which is exact and needs no tuning: the time of a single
+# ``recommend`` goes into reading a table, not into scores. Ask for many users at a time where you
+# can, as the nightly job does, and keep vectors in an index where requests come one by one.
 
 for name, (share, spent) in answers.items():
     print(f"{name:26} recall {share:.3f}, {spent:8.3f} ms per request")
