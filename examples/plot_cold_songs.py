@@ -65,7 +65,7 @@ axes.barh(list(found), found.values(), color=colours)
 axes.axvline(10 / n_new, color="black", ls=":", label="by chance")
 axes.invert_yaxis()
 axes.set(xlabel=f"hit rate at 10 of {n_new} new songs", title="Songs that nobody has yet")
-axes.legend(loc="lower right")
+axes.legend(loc="upper right")
 plt.show()
 
 # %%
@@ -88,8 +88,8 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The numbers carry nearly all of it in this table; genre and artist alone do better than chance, and
-# add nothing beside the numbers. Rules about artists have little to say on new songs. Leave
+# The numbers carry nearly all of it in this table; genre and artist alone do better than chance,
+# and add nothing beside the numbers. Rules about artists have little to say on new songs. Leave
 # popularity out where new songs compete with known ones: as a feature, it costs them most of their
 # places near the top.
 
