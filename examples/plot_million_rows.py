@@ -10,9 +10,9 @@ recommendations for everybody take, on an ordinary machine, and how does the tim
 # %%
 # The table
 # ---------
-# Long playlists, as people make them on streaming services, from a catalogue of 2,000 songs. That is
-# small, and keeps this page fast to build: the time of a fit grows with playlists times songs. The
-# scripts in ``examples/benchmarks`` time larger catalogues.
+# Long playlists, as people make them on streaming services, from a catalogue of 2,000 songs. That
+# is small, and keeps this page fast to build: the time of a fit grows with playlists times songs.
+# The scripts in ``examples/benchmarks`` time larger catalogues.
 
 import time
 
@@ -104,9 +104,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The fit takes nearly all of the time, and it grows more slowly than the table; the time of the
-# other steps hardly matters. Features are made once per song, and scores are computed in blocks, so
-# that memory is not what ends it.
+# It does, in seconds. The fit takes most of them; the time of the other steps hardly matters.
+# Features are made once per song, not once per row, and scores are computed in blocks that follow
+# scikit-learn's ``working_memory``.
 
 whole = times.iloc[-1]
 print(f"{whole['rows']:,.0f} rows: fitted in {whole['fit']:.1f} s to an AUC of {whole['auc']:.3f}")
