@@ -1,0 +1,104 @@
+"""
+==========================================
+Are the attributes of a new user worth it?
+==========================================
+
+Of a new user there is no playlist. The multitask ranker can do two things: rank by the weights that
+all share, or add the mean weights of the known users who are most alike in age, gender and
+country. Is the second better, with how many neighbours, and which attribute is it that helps?
+"""
+
+# %%
+# New users with and without attributes
+# -------------------------------------
+# Whole users are held out, three times. The number of neighbours plays no part in the fit, so that
+# one fit serves for all of them.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.base import clone
+
+from skmtc import MultitaskPlaylistRanker, PopularityRanker
+from skmtc.datasets import make_playlists
+from skmtc.features import make_song_features, make_user_features
+from skmtc.model_selection import ColdUserSplit
+
+X = make_playlists(300, 900, 800, 100, random_state=0)
+attributes = ["age", "gender", "country"]
+numbers_of_neighbors = [1, 3, 10, 30, 100]
+features = make_song_features(X, embedding=False)
+ranker = MultitaskPlaylistRanker(
+    song_features=features, user_features=make_user_features(X), random_state=0
+)
+popularity, shared, similar = [], [], []
+for train, test in ColdUserSplit(3, random_state=0).split(X):
+    X_train, X_test = X.iloc[train], X.iloc[test]
+    popularity.append(PopularityRanker().fit(X_train).score(X_test))
+    ranker.fit(X_train)
+    # Without user features, new users are ranked for by the shared weights, which are the same.
+    without = clone(ranker).set_params(user_features=None).fit(X_train)
+    shared.append(without.score(X_test))
+    similar.append([ranker.set_params(n_neighbors=k).score(X_test) for k in numbers_of_neighbors])
+
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+axes.plot(
+    numbers_of_neighbors,
+    np.mean(similar, axis=0),
+    color="#0072B2",
+    marker="o",
+    label="multitask, users alike in attributes",
+)
+axes.axhline(np.mean(shared), color="#D55E00", ls="--", label="multitask, shared weights only")
+axes.axhline(np.mean(popularity), color="black", ls=":", label="popularity")
+axes.set(xscale="log", xlabel="neighbours (n_neighbors)", ylabel="AUC, new users")
+axes.set_xticks(numbers_of_neighbors, numbers_of_neighbors)
+axes.set_xticks([], minor=True)
+axes.grid(alpha=0.3)
+axes.legend()
+plt.show()
+
+# %%
+# Which attribute?
+# ----------------
+# New users need not tell everything. The same ranker, asked for the new users of the last split,
+# who tell only some of their attributes. What is missing counts as the average, so that users who
+# tell nothing get the weights of users near the average.
+
+told = {
+    "nothing": [],
+    "age": ["age"],
+    "gender": ["gender"],
+    "country": ["country"],
+    "age and country": ["age", "country"],
+    "all three": attributes,
+}
+ranker.set_params(n_neighbors=30)
+auc = {}
+for label, columns in told.items():
+    hidden = {c: np.nan if c == "age" else None for c in attributes if c not in columns}
+    auc[label] = ranker.score(X_test.assign(**hidden))
+
+figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+axes.plot(list(auc.values()), list(auc), "o", color="#0072B2", ms=8)
+axes.axvline(shared[-1], color="#D55E00", ls="--", label="shared weights only")
+axes.invert_yaxis()
+axes.set(xlabel="AUC, new users of the last split", ylabel="what they tell")
+axes.margins(y=0.1)
+axes.grid(alpha=0.3)
+axes.legend()
+plt.show()
+
+# %%
+# What we learnt
+# --------------
+# Attributes help, if there are enough neighbours: with one or three of them, the tastes of single
+# people are mistaken for those of a country or an age, and the ranking is worse than by the shared
+# weights alone. With some tens of neighbours it is better in every split, and the country helps
+# most. Of users who tell nothing do not pretend to know the average: they are better off with the
+# shared weights, so leave ``user_features`` out for them. These users were generated with tastes
+# that do depend on all three attributes; in real data the gain may be smaller.
+
+gains = np.array(similar) - np.array(shared)[:, None]
+for k, gain in zip(numbers_of_neighbors, gains.T, strict=True):
+    print(f"{k:3} neighbours: {gain.mean():+.3f} AUC, in each split {gain.round(3).tolist()}")
+print(f"shared weights against popularity: {np.subtract(shared, popularity).mean():+.3f} AUC")
