@@ -1,8 +1,11 @@
 """Sphinx configuration."""
 
+import sys
 from pathlib import Path
 
 import skmtc
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "_extensions"))
 
 project = "skmtc"
 author = "The skmtc developers"
@@ -15,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "result_table",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
