@@ -4,18 +4,18 @@ Playlists are those of `make_playlists(preset="30music")`, which draws them from
 paper at the size of its first data set, so that this shows what the ranker does where its
 assumptions hold; how it does on real playlists is seen in `study_aotm2011.py`. Songs and users
 have attributes. Features of songs are those of the paper, without popularity for new songs.
-All rankers that have something to choose are tuned on the playlists of a share of the training
-users, split once more by the same rule; the best AUC counts. Then each is fitted on all training
-rows and judged on what was held out::
+Rankers that have something to choose are tuned on the playlists of a share of the training users,
+split once more by the same rule; the best AUC counts. Then each is fitted on all training rows and
+judged on what was held out::
 
     python study_three_settings.py --csv study_three_settings.csv
     python study_three_settings.py --scale 0.2                # a fifth of users, playlists, songs
     python study_three_settings.py --settings "cold songs" --csv study_three_settings.csv
     python study_three_settings.py --tiny                     # seconds
 
-Rows of settings that the CSV has already and that are not run again stay in it, so that a study
-may be made in parts. Intervals are of 95 %, by bootstrap over users; those of the lead compare
-rankers playlist by playlist.
+With `--parts FOLDER`, a run that was stopped goes on where it was. Rows of settings that the CSV
+has already and that are not run again stay in it. Intervals are of 95 %, by bootstrap over users;
+those of the lead compare rankers playlist by playlist.
 """
 
 import argparse
@@ -46,11 +46,14 @@ def main():
     """Run the study of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the preset's sizes")
-    add_options(parser, SPLITTERS, search_share=0.2)
+    parser.add_argument(
+        "--search-share", type=float, default=0.2, help="share of users for the searches"
+    )
+    add_options(parser, SPLITTERS)
     options = parser.parse_args()
 
     def entries(train, setting):
-        return make_entries(train, setting, options.jobs, tiny=options.tiny)
+        return make_entries(train, setting, options)
 
     with warnings.catch_warnings():
         # New songs may be by artists that no training playlist has: these have no vector.
@@ -68,23 +71,25 @@ def make_table(options):
     return f"make_playlists('30music'){scaled}", X
 
 
-def make_entries(train, setting, n_jobs, *, tiny):
+def make_entries(train, setting, options):
     """Give all rankers by name."""
+    tiny, share = options.tiny, 1.0 if options.tiny else options.search_share
     songs = make_song_features(train, popularity=setting != "cold songs", random_state=0)
     users = make_user_features(train)
     if tiny:
         songs.set_params(artist__vector_size=8)
-    common = {"song_features": songs, "user_features": users, "n_jobs": n_jobs, "random_state": 0}
+    common = {"song_features": songs, "user_features": users, "random_state": 0}
+    common["n_jobs"] = options.jobs
     return {
         "popularity": Entry(PopularityRanker()),
         "own songs first": Entry(HistoryRanker()),
         "same artists": Entry(SameArtistRanker()),
         "collocated artists": Entry(CollocatedArtistRanker()),
         "matrix factorisation": Entry(
-            MatrixFactorizationRanker(**common), part_of_grid(FACTOR_GRID, tiny=tiny)
+            MatrixFactorizationRanker(**common), part_of_grid(FACTOR_GRID, tiny=tiny), share
         ),
         "multitask": Entry(
-            MultitaskPlaylistRanker(**common), part_of_grid(MULTITASK_GRID, tiny=tiny)
+            MultitaskPlaylistRanker(**common), part_of_grid(MULTITASK_GRID, tiny=tiny), share
         ),
     }
 
