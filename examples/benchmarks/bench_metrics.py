@@ -66,10 +66,10 @@ def compare_auc(n_playlists, n_songs, n_positives=16, n_rounds=10):
         seconds, loop_seconds = seconds + spent, loop_seconds + loop_spent
         difference = max(difference, np.abs(ours - np.array(theirs)).max())
     print(f"largest difference from roc_auc_score: {difference:.1e}")
-    return [row("auc_score", n_playlists, n_songs, seconds, "roc_auc_score", loop_seconds)]
+    return [figures("auc_score", n_playlists, n_songs, seconds, "roc_auc_score", loop_seconds)]
 
 
-def row(what, n_playlists, n_songs, seconds, against, against_seconds):
+def figures(what, n_playlists, n_songs, seconds, against, against_seconds):
     """Give one row; the ratio tells how many times as long the other takes."""
     ratio = round(against_seconds / seconds, 2)
     numbers = [n_playlists, n_songs, round(seconds, 3), against, round(against_seconds, 3), ratio]
@@ -99,9 +99,9 @@ def time_evaluation(X, n_features=50):
     unknown_seconds, _ = best_of(2, lambda: evaluate(ranker, unknown, METRICS))
     what, size = f"evaluate {', '.join(METRICS)}", (len(queries), len(songs))
     return [
-        row(what, *size, seconds, "product for every playlist", product),
-        row(what, *size, seconds, "product for every user", distinct_product),
-        row(what, *size, seconds, "evaluate, users unknown", unknown_seconds),
+        figures(what, *size, seconds, "product for every playlist", product),
+        figures(what, *size, seconds, "product for every user", distinct_product),
+        figures(what, *size, seconds, "evaluate, users unknown", unknown_seconds),
     ]
 
 

@@ -39,7 +39,7 @@ FACTOR_GRID = {
     "factor_l2": [1.0, 10.0, 30.0, 100.0],
     "confidence": [1.0, 10.0],
 }
-MULTITASK_GRID = {"user_l2": [0.03, 0.1, 0.3], "shared_l1": [0.001, 0.01]}
+MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001, 0.01]}
 
 
 def main():
