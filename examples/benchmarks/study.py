@@ -139,7 +139,7 @@ def run_setting(X, splitter, make_entries, parts):
     train, test = next(_with_seed(splitter, 0).split(X))
     train, test = X.iloc[train], X.iloc[test]
     print(f"{setting}: {_counts(train)} to train, {_counts(test)} to judge", flush=True)
-    searches, values = {}, []
+    searches, judged, values = {}, {}, []
     for name, entry in make_entries(train, setting).items():
         if entry.grid:
             searches[name] = parts.get(
@@ -147,10 +147,13 @@ def run_setting(X, splitter, make_entries, parts):
                 lambda: search(entry, train, splitter),  # noqa: B023
             ).assign(setting=setting, ranker=name)
         chosen = choose(entry, searches.get(entry.searched_as or name))
-        part = parts.get(
-            f"values {setting} {name}",
-            lambda: judge(entry.ranker, chosen, train, test),  # noqa: B023
-        ).assign(setting=setting, ranker=name)
+        same = (id(entry.ranker), json.dumps(chosen))  # whoever chose it, it is fitted once
+        if same not in judged:
+            judged[same] = parts.get(
+                f"values {setting} {name}",
+                lambda: judge(entry.ranker, chosen, train, test),  # noqa: B023
+            )
+        part = judged[same].assign(setting=setting, ranker=name)
         print(f"{setting}: {name}: {part[METRICS].mean().round(4).to_dict()} {chosen}", flush=True)
         values.append(part)
     return summarize(pd.concat(values, ignore_index=True)), pd.concat(searches.values())

@@ -36,10 +36,10 @@ from skmtc.model_selection import ColdPlaylistSplit, ColdUserSplit
 SPLITTERS = (ColdPlaylistSplit(), ColdUserSplit())
 FACTOR_GRID = {
     "n_factors": [32, 64, 128],
-    "factor_l2": [1.0, 10.0, 30.0, 100.0],
+    "factor_l2": [1.0, 10.0, 100.0],
     "confidence": [1.0, 10.0],
 }
-MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001, 0.01]}
+MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001]}
 
 
 def main():
@@ -47,7 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", nargs="?", help="CSV file of the playlists")
     parser.add_argument(
-        "--search-share", type=float, default=0.2, help="share of users for the multitask search"
+        "--search-share", type=float, default=0.15, help="share of users for the multitask search"
     )
     add_options(parser, SPLITTERS)
     options = parser.parse_args()
