@@ -3,11 +3,11 @@
 Playlists are those of `make_playlists(preset="30music")`, which draws them from the model of the
 paper, so that this shows what the ranker does where its assumptions hold; how it does on real
 playlists is seen in `study_aotm2011.py`. Unless told otherwise there are half as many users,
-playlists, songs and artists as in the preset, which is as large as the paper's first data set. Songs
-and users have attributes. Features of songs are those of the paper, without popularity for new songs.
-Rankers that have something to choose are tuned on the playlists of a share of the training users,
-split once more by the same rule; the best AUC counts. Then each is fitted on all training rows and
-judged on what was held out::
+playlists, songs and artists as in the preset, which is as large as the paper's first data set.
+Songs and users have attributes. Features of songs are those of the paper, without popularity for
+new songs. Rankers that have something to choose are tuned on the playlists of a share of the
+training users, split once more by the same rule; the best AUC counts. Then each is fitted on all
+training rows and judged on what was held out::
 
     python study_three_settings.py --csv study_three_settings.csv
     python study_three_settings.py --scale 1                  # all of the preset
