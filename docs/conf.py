@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "result_table",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",

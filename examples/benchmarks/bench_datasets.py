@@ -5,6 +5,8 @@ The slices are made here, from random tracks with a long tail, indented as in th
     python examples/benchmarks/bench_datasets.py               # 100 slices, 6.6 M rows
     python examples/benchmarks/bench_datasets.py --tiny
     python examples/benchmarks/bench_datasets.py --preset 30music
+
+The figures are printed, and written with ``--csv FILE``.
 """
 
 import argparse
@@ -14,7 +16,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from machine import peak_megabytes
+import pandas as pd
+from machine import peak_megabytes, write_table
 
 from skmtc.datasets import load_mpd, make_playlists
 
@@ -60,7 +63,7 @@ def write_slice(folder, number, rng, n_songs, mean_length):
 
 
 def bench_mpd(n_slices, n_songs, mean_length):
-    """Write slices, load them, and print rows per second and peak memory."""
+    """Write slices, load them, and give rows per second and peak memory."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -70,25 +73,35 @@ def bench_mpd(n_slices, n_songs, mean_length):
         start, start_cpu = time.perf_counter(), time.process_time()
         bunch = load_mpd(folder)
         seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - start_cpu
-    print(
-        f"load_mpd: {n_slices} slices, {n_bytes / 2**30:.2f} GiB, {n_rows} rows read in "
-        f"{seconds:.1f} s: {n_rows / seconds:,.0f} rows/s ({n_rows / cpu_seconds:,.0f} by CPU "
-        f"time); peak {peak_megabytes():.0f} MB "
-        f"({before:.0f} MB before); table of {len(bunch.X)} rows, {len(bunch.songs)} songs; "
-        f"dropped {bunch.dropped}"
-    )
+    print(f"load_mpd dropped {bunch.dropped}")
+    return {
+        "what": f"load_mpd, {n_slices} slices",
+        "GiB": round(n_bytes / 2**30, 3),
+        "rows_read": n_rows,
+        "rows": len(bunch.X),
+        "songs": len(bunch.songs),
+        "seconds": round(seconds, 2),
+        "rows_per_second": round(n_rows / seconds),
+        "rows_per_cpu_second": round(n_rows / cpu_seconds),
+        "peak_MB_before": round(before),
+        "peak_MB": round(peak_megabytes()),
+    }
 
 
 def bench_generator(preset):
-    """Make playlists, and print the time, the peak memory and the sizes."""
+    """Make playlists, and give the time, the peak memory and the sizes."""
     start = time.perf_counter()
     X = make_playlists(preset=preset, random_state=0)
     seconds = time.perf_counter() - start
-    sizes = {name: X[name].nunique() for name in ("user", "playlist", "song", "artist")}
-    print(
-        f"make_playlists: preset {preset}, {len(X)} rows in {seconds:.1f} s; peak "
-        f"{peak_megabytes():.0f} MB; {sizes}"
-    )
+    sizes = {f"{name}s": X[name].nunique() for name in ("user", "playlist", "song", "artist")}
+    return {
+        "what": f"make_playlists, preset {preset}",
+        "rows": len(X),
+        **sizes,
+        "seconds": round(seconds, 2),
+        "rows_per_second": round(len(X) / seconds),
+        "peak_MB": round(peak_megabytes()),
+    }
 
 
 def main(arguments=None):
@@ -97,14 +110,18 @@ def main(arguments=None):
     parser.add_argument("--slices", type=int, default=100, help="number of slices to make and load")
     parser.add_argument("--preset", help="time make_playlists with this preset instead")
     parser.add_argument("--tiny", action="store_true", help="one slice and the tiny preset")
+    parser.add_argument("--csv", help="file for the figures")
     chosen = parser.parse_args(arguments)
     if chosen.tiny:
-        bench_generator("tiny")
-        bench_mpd(1, n_songs=2_000, mean_length=8)
+        rows = [bench_generator("tiny"), bench_mpd(1, n_songs=2_000, mean_length=8)]
     elif chosen.preset:
-        bench_generator(chosen.preset)
+        rows = [bench_generator(chosen.preset)]
     else:
-        bench_mpd(chosen.slices, n_songs=700_000, mean_length=66)
+        rows = [bench_mpd(chosen.slices, n_songs=700_000, mean_length=66)]
+    for row in rows:
+        print(pd.Series(row).to_string())
+    if chosen.csv:
+        write_table(pd.DataFrame(rows), chosen.csv, "pandas", "orjson")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Run ``python bench_metrics.py [aotm2011.csv.gz]`` with a table of the columns user_id, playlist_id
 and song_id, or ``python bench_metrics.py --tiny`` for a check in seconds. Without a table,
-playlists of the same size are drawn.
+playlists of the same size are drawn. The figures are printed, and written with ``--csv FILE``.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pandas as pd
+from machine import write_table
 from playlists import draw_table
 from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
@@ -20,25 +21,31 @@ from skmtc.metrics import auc_score
 from skmtc.model_selection import ColdPlaylistSplit
 
 METRICS = ("auc", "hit_rate@10", "hit_rate@100")
+COLUMNS = ["what", "playlists", "songs", "seconds", "against", "against_seconds", "ratio"]
 
 
 def main():
-    """Print the times."""
+    """Print and write the times."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", nargs="?", help="CSV file with user_id, playlist_id, song_id")
     parser.add_argument("--tiny", action="store_true", help="small sizes")
+    parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
-    compare_auc(*((50, 2000) if options.tiny else (2000, 45_000)))
+    rows = compare_auc(*((50, 2000) if options.tiny else (2000, 45_000)))
     if options.path is None:
         X = draw_table(*((300, 1500, 800) if options.tiny else (14_000, 82_000, 64_000)))
     else:
         X = pd.read_csv(options.path, usecols=["user_id", "playlist_id", "song_id"])
         X.columns = [name.removesuffix("_id") for name in X.columns]
-    time_evaluation(X.head(20_000) if options.tiny else X)
+    rows += time_evaluation(X.head(20_000) if options.tiny else X)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    print(table.to_string(index=False))
+    if options.csv:
+        write_table(table, options.csv)
 
 
 def compare_auc(n_playlists, n_songs, n_positives=16, n_rounds=10):
-    """Time AUC against a loop over scikit-learn's.
+    """Time AUC against a loop over scikit-learn's; give a row.
 
     The two take turns, so that whatever else the machine does disturbs both alike.
     """
@@ -58,15 +65,19 @@ def compare_auc(n_playlists, n_songs, n_positives=16, n_rounds=10):
         )
         seconds, loop_seconds = seconds + spent, loop_seconds + loop_spent
         difference = max(difference, np.abs(ours - np.array(theirs)).max())
-    print(
-        f"AUC of {n_playlists} playlists x {n_songs} songs: {seconds:.2f} s, roc_auc_score "
-        f"{loop_seconds:.2f} s, that is {loop_seconds / seconds:.0f} times; largest difference "
-        f"{difference:.1e}"
-    )
+    print(f"largest difference from roc_auc_score: {difference:.1e}")
+    return [figures("auc_score", n_playlists, n_songs, seconds, "roc_auc_score", loop_seconds)]
+
+
+def figures(what, n_playlists, n_songs, seconds, against, against_seconds):
+    """Give one row; the ratio tells how many times as long the other takes."""
+    ratio = round(against_seconds / seconds, 2)
+    numbers = [n_playlists, n_songs, round(seconds, 3), against, round(against_seconds, 3), ratio]
+    return dict(zip(COLUMNS, [what, *numbers], strict=True))
 
 
 def time_evaluation(X, n_features=50):
-    """Time a full evaluation of a cold-playlist split against the bare matrix product."""
+    """Time a full evaluation of a cold-playlist split against the bare product; give rows."""
     # About as many test playlists as the paper has.
     ((train, test),) = ColdPlaylistSplit(playlist_size=0.3, random_state=0).split(X)
     ranker = random_ranker(X.iloc[train], n_features)
@@ -82,15 +93,16 @@ def time_evaluation(X, n_features=50):
     distinct_product, _ = best_of(2, lambda: multiply(distinct, songs))
     with PeakMemory() as memory:
         seconds, table = best_of(2, lambda: evaluate(ranker, test, METRICS))
-    print(
-        f"evaluate {', '.join(METRICS)}: {seconds:.2f} s; product for every playlist {product:.2f} "
-        f"s (times {seconds / product:.2f}), for every user {distinct_product:.2f} s (times "
-        f"{seconds / distinct_product:.2f}); memory above the model {memory.megabytes:.0f} MB"
-    )
+    print(f"memory above the model {memory.megabytes:.0f} MB")
     print(table[list(METRICS)].mean().round(4).to_dict())
     unknown = test.assign(playlist=-1 - test["playlist"], user=-1 - test["user"])
-    seconds, _ = best_of(2, lambda: evaluate(ranker, unknown, METRICS))
-    print(f"the same playlists of unknown users: {seconds:.2f} s")
+    unknown_seconds, _ = best_of(2, lambda: evaluate(ranker, unknown, METRICS))
+    what, size = f"evaluate {', '.join(METRICS)}", (len(queries), len(songs))
+    return [
+        figures(what, *size, seconds, "product for every playlist", product),
+        figures(what, *size, seconds, "product for every user", distinct_product),
+        figures(what, *size, seconds, "evaluate, users unknown", unknown_seconds),
+    ]
 
 
 def multiply(queries, songs, rows=256):

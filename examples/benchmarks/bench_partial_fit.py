@@ -18,7 +18,8 @@ from copy import copy
 
 import numpy as np
 import pandas as pd
-from bench_rankers_fit import read_playlists
+from machine import write_table
+from playlists import read_playlists
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import TruncatedSVD
@@ -61,7 +62,7 @@ def main():
             f"{name:34s}{value:>14,.4f}" if isinstance(value, float) else f"{name:34s}{value:>14,}"
         )
     if options.csv:
-        pd.DataFrame([figures]).to_csv(options.csv, index=False)
+        write_table(pd.DataFrame([figures]), options.csv)
 
 
 def read(options):
@@ -69,12 +70,7 @@ def read(options):
     if options.aotm is None:
         size = {"n_users": 60} if options.tiny else {"n_users": 3000, "n_songs": 10_000}
         return make_playlists(**size, random_state=0)[["user", "playlist", "song"]]
-    X = read_playlists(options.aotm, 500 if options.tiny else None)
-    if options.share < 1:
-        users = X["user"].unique()
-        rng = np.random.default_rng(0)
-        X = X[X["user"].isin(rng.choice(users, int(options.share * len(users)), replace=False))]
-    return X
+    return read_playlists(options.aotm, user_share=0.03 if options.tiny else options.share)
 
 
 def split(X, n_new, seed=0):

@@ -3,7 +3,7 @@
 That is 64,181 songs with 50 features in 81,798 playlists of 14,115 users. One factorisation serves
 all playlists, so that this takes seconds. How well it and others rank is in `bench_rankers.py`.
 
-Run it as ``python bench_rankers_fit.py [--tiny]``.
+Run it as ``python bench_rankers_fit.py [--tiny] [--csv FILE]``.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pandas as pd
+from machine import write_table
 
 from skmtc import RidgeRanker
 
@@ -19,15 +20,19 @@ TINY = {"n_playlists": 200, "n_users": 50, "n_songs": 300, "n_features": 5}
 
 
 def main():
-    """Read the options and print the time."""
+    """Read the options, print and write the time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tiny", action="store_true", help="a few seconds on little data")
+    parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
-    time_ridge(**TINY if options.tiny else FULL)
+    figures = time_ridge(**TINY if options.tiny else FULL)
+    print(pd.Series(figures).to_string())
+    if options.csv:
+        write_table(pd.DataFrame([figures]), options.csv)
 
 
 def time_ridge(*, n_playlists, n_users, n_songs, n_features, mean_length=12.6):
-    """Time a fit of `RidgeRanker` on random playlists."""
+    """Time a fit of `RidgeRanker` on random playlists; give the figures."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(n_songs, n_features))
     lengths = np.maximum(rng.poisson(mean_length, size=n_playlists), 2)
@@ -39,10 +44,14 @@ def time_ridge(*, n_playlists, n_users, n_songs, n_features, mean_length=12.6):
         X[f"x{j}"] = features[X["song"], j]
     ranker = RidgeRanker(song_features="passthrough")
     seconds = _seconds(ranker.fit, X)
-    print(
-        f"RidgeRanker: {len(ranker.songs_):,} songs x {len(ranker.playlists_):,} playlists x "
-        f"{n_features} features ({len(X):,} rows): fit {seconds:.1f} s"
-    )
+    return {
+        "ranker": "RidgeRanker",
+        "songs": len(ranker.songs_),
+        "playlists": len(ranker.playlists_),
+        "features": n_features,
+        "rows": len(X),
+        "fit_seconds": round(seconds, 2),
+    }
 
 
 def _seconds(function, *arguments):

@@ -10,17 +10,13 @@ Run ``python bench_recommend.py [--csv FILE]``, or with ``--tiny`` for a check i
 """
 
 import argparse
-import os
-import platform
 import time
 
-import implicit
 import numpy as np
 import pandas as pd
-import sklearn
 from implicit.cpu.topk import topk
+from machine import machine, write_table
 
-import skmtc
 from skmtc import MultitaskPlaylistRanker
 
 FULL = {"n_queries": 2000, "n_songs": 45_000, "n_features": 64, "n_best": 100}
@@ -34,15 +30,11 @@ def main():
     parser.add_argument("--repeats", type=int, default=15, help="how often to time each")
     parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores; Python "
-        f"{platform.python_version()}, numpy {np.__version__}, scikit-learn "
-        f"{sklearn.__version__}, implicit {implicit.__version__}, skmtc {skmtc.__version__}"
-    )
+    print("; ".join(machine("implicit").values()))
     table = time_both(**(TINY if options.tiny else FULL), repeats=options.repeats)
     print(table.to_string(index=False))
     if options.csv:
-        table.to_csv(options.csv, index=False)
+        write_table(table, options.csv, "implicit")
 
 
 def time_both(*, n_queries, n_songs, n_features, n_best, repeats):

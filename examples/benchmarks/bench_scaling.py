@@ -14,7 +14,6 @@ Results are printed, and written as CSV with `--csv`; the second table goes next
 import argparse
 import pathlib
 import pickle
-import platform
 import time
 from contextlib import contextmanager, nullcontext
 
@@ -23,12 +22,15 @@ import pandas as pd
 import psutil
 from distributed import Client, LocalCluster
 from joblib import parallel_config
+from machine import machine, write_table
 from problems import drawn_problem
 
 from skmtc._workers import Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass
+
+PACKAGES = ("numba", "joblib", "dask", "distributed")
 
 # The Million Playlist Dataset; its playlists have no users, so each is its own.
 MPD = {"playlists": 1_000_000, "songs": 2_262_292, "memberships": 66_346_428}
@@ -167,10 +169,7 @@ def main():
     options = parser.parse_args()
     if options.tiny:
         options.playlists, options.songs, options.features = 900, 2000, 8
-    print(
-        f"{platform.processor() or platform.machine()}, {psutil.cpu_count()} cores, Python "
-        f"{platform.python_version()}, numpy {np.__version__}"
-    )
+    print("; ".join(machine(*PACKAGES).values()))
     # Nearly as many users as playlists: rows of a pass are playlists, not users who share weights.
     problem = drawn_problem(
         options.playlists, options.playlists * 9 // 10, options.songs, options.features
@@ -191,8 +190,8 @@ def main():
     print(paper.T.to_string(header=False, float_format="{:.4g}".format))
     if options.csv:
         path = pathlib.Path(options.csv)
-        table.to_csv(path, index=False)
-        paper.to_csv(path.with_stem(f"{path.stem}_mpd"), index=False)
+        write_table(table, path, *PACKAGES)
+        write_table(paper, path.with_stem(f"{path.stem}_mpd"), *PACKAGES)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from machine import machine, peak_megabytes
+from machine import machine, peak_megabytes, version, write_table
 from problems import aotm_problem, drawn_problem
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -167,6 +167,14 @@ SOLVERS = {
     "l-bfgs-b, split": run_lbfgsb,
     "owl-qn, user loop": run_user_loop,
 }
+
+
+def available(solvers):
+    """Leave out what is not installed, and say so."""
+    if "pylbfgs owl-qn" in solvers and version("pylbfgs") is None:
+        print("PyLBFGS is absent, so that its OWL-QN is left out: pip install pylbfgs")
+        return [solver for solver in solvers if solver != "pylbfgs owl-qn"]
+    return solvers
 
 
 def reached(trace, target):
@@ -381,7 +389,7 @@ def main():
     penalties = [tuple(map(float, p.split(","))) for p in options.penalties]
     problems = {}
     if options.tiny:
-        options.limit = 2
+        options.limit = 0.5
         options.solvers = [*SOLVERS]
         problems["drawn"] = drawn_problem(200, 40, 1000, 8)
     if options.drawn:
@@ -390,6 +398,7 @@ def main():
         problems[f"AotM-2011 {share:.0%}"] = aotm_problem(
             options.aotm, user_share=share, n_features=options.features, n_songs=options.songs
         )
+    options.solvers = available(options.solvers)
     rows = []
     for name, problem in problems.items():
         for setting in penalties:
@@ -414,7 +423,7 @@ def main():
         print(pd.Series(path_seconds(options.jobs, 0.02 if options.tiny else 1.0)).to_string())
     print(f"peak memory {peak_megabytes():.0f} MB")
     if options.csv:
-        pd.DataFrame(rows).assign(**machine("numba", "pylbfgs")).to_csv(options.csv, index=False)
+        write_table(pd.DataFrame(rows), options.csv, "numba", "pylbfgs")
 
 
 if __name__ == "__main__":

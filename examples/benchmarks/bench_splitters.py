@@ -2,7 +2,8 @@
 
 Run ``python bench_splitters.py [aotm2011.csv.gz]`` with a table of the columns user_id,
 playlist_id and song_id, or ``python bench_splitters.py --tiny`` for a check in seconds. Without a
-table, playlists of the same size are drawn. Ids are timed as numbers and as strings.
+table, playlists of the same size are drawn. Ids are timed as numbers and as strings. The
+figures are printed, and written with ``--csv FILE``.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import time
 
 import numpy as np
 import pandas as pd
+from machine import write_table
 from playlists import draw_table
 
 from skmtc.model_selection import (
@@ -32,10 +34,11 @@ SPLITTERS = [
 
 
 def main():
-    """Print the times and the counts of the first split of each splitter."""
+    """Print and write the times, and print the counts of the first split of each splitter."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", nargs="?", help="CSV file with user_id, playlist_id, song_id")
     parser.add_argument("--tiny", action="store_true", help="small sizes")
+    parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
     if options.path is None:
         X = draw_table(*((100, 500, 300) if options.tiny else (14_000, 82_000, 64_000)))
@@ -47,13 +50,22 @@ def main():
     X = X.assign(year=years[X["song"]])
     print({name: X[name].nunique() for name in ("user", "playlist", "song")}, len(X), "rows")
     as_strings = X.astype({"user": str, "playlist": str, "song": str})
+    rows = []
     for cv in SPLITTERS:
         text_seconds, _ = time_splits(cv, as_strings)
         seconds, counts = time_splits(cv, X)
-        print(
-            f"{type(cv).__name__}, {cv.get_n_splits()} splits: {seconds:.2f} s (ids as strings "
-            f"{text_seconds:.2f} s)\n  {counts}"
+        rows.append(
+            {
+                "splitter": type(cv).__name__,
+                "splits": cv.get_n_splits(),
+                "rows": len(X),
+                "seconds": round(seconds, 3),
+                "seconds_ids_as_strings": round(text_seconds, 3),
+            }
         )
+        print(f"{rows[-1]}\n  {counts}", flush=True)
+    if options.csv:
+        write_table(pd.DataFrame(rows), options.csv, "pandas")
 
 
 def time_splits(cv, X):

@@ -24,8 +24,8 @@ NO_SONGS = "an unknown song has no vector"
 class Competitor(FeatureRanker):
     """Base of competitors.
 
-    Subclasses implement `_learn`, which sets `user_vectors_` and `catalogue_vectors_`, and, if they
-    can, `_vectors_of_new_users` and `_vectors_of_new_songs`.
+    Subclasses implement `_factorise`, which sets `user_vectors_` and `catalogue_vectors_`, and, if
+    they can, `_vectors_of_new_users` and `_vectors_of_new_songs`.
     """
 
     package = module = ""
@@ -60,7 +60,7 @@ class Competitor(FeatureRanker):
             warnings.simplefilter("ignore")
             # Their own threads and those of BLAS get in each other's way.
             with threadpool_limits(1, user_api="blas"):
-                self._learn(self.counts_)
+                self._factorise(self.counts_)
 
     def _query_vectors(self, queries):
         known = queries.users >= 0
@@ -86,7 +86,7 @@ class ImplicitALS(Competitor):
 
     package, module = "implicit", "implicit.als"
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from implicit.als import AlternatingLeastSquares
 
         model = AlternatingLeastSquares(
@@ -101,7 +101,7 @@ class ImplicitBPR(Competitor):
 
     package, module = "implicit", "implicit.bpr"
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from implicit.bpr import BayesianPersonalizedRanking
 
         model = BayesianPersonalizedRanking(
@@ -116,7 +116,7 @@ class ImplicitKNN(Competitor):
 
     package, module = "implicit", "implicit.nearest_neighbours"
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from implicit.nearest_neighbours import CosineRecommender
 
         model = CosineRecommender(K=100)
@@ -130,7 +130,7 @@ class IrspackRP3(Competitor):
 
     package, module = "irspack", "irspack"
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from irspack import RP3betaRecommender
 
         model = RP3betaRecommender(counts.astype(np.float64), top_k=500, normalize_weight=True)
@@ -145,7 +145,7 @@ class IrspackIALS(Competitor):
     package, module = "irspack", "irspack"
     cannot = {}
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from irspack import IALSRecommender
 
         features = {}
@@ -173,7 +173,7 @@ class RectoolsLightFM(Competitor):
     package, module = "rectools-lightfm", "lightfm"
     cannot = {}
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from lightfm import LightFM
 
         users, songs = (
@@ -220,7 +220,7 @@ class Cmfrec(Competitor):
     package, module = "cmfrec", "cmfrec"
     cannot = {}
 
-    def _learn(self, counts):
+    def _factorise(self, counts):
         from cmfrec import CMF_implicit
 
         self._model = CMF_implicit(k=64, random_state=self.seed, verbose=False)

@@ -22,6 +22,11 @@ def machine(*packages):
     }
 
 
+def write_table(table, path, *packages):
+    """Write a table of figures as CSV, each row with machine, date and versions."""
+    table.assign(**machine(*packages)).to_csv(path, index=False)
+
+
 def version(package):
     """Give the version of an installed package; None where there is none."""
     try:
