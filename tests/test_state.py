@@ -45,7 +45,7 @@ def _interrupt(*_args, **_parameters):
 
 
 @each_ranker
-@pytest.mark.parametrize("step", ["_fit", "_make_lookups"])  # the first step, and the last
+@pytest.mark.parametrize("step", ["_fit", "_tables"])  # the first step, and the last
 def test_an_interrupt_leaves_a_ranker_as_it_was(ranker, step, monkeypatch):
     ranker = clone(ranker)
     unfitted = vars(ranker).copy()
@@ -74,8 +74,8 @@ def test_an_interrupted_solver_leaves_the_ranker_as_it_was(name, monkeypatch):
     before = pickle.dumps(ranker)
     monkeypatch.setattr("skmtc.rankers._multitask._print_iteration", _interrupt)
     with pytest.raises(KeyboardInterrupt):
-        ranker.set_params(verbose=1).fit(X)
-    assert pickle.dumps(ranker.set_params(verbose=0)) == before
+        ranker.set_params(verbose=1, tol=1e-9).fit(X)  # where it stands it may not stay
+    assert pickle.dumps(ranker.set_params(verbose=0, tol=1.0)) == before
 
 
 @pytest.mark.parametrize("encoder", [e for e in ESTIMATORS if hasattr(e, "_fit_column")])

@@ -53,7 +53,9 @@ def _arrays(value, depth=9):
 
 def _sizes(ranker, n_rows_in):
     n_rows = {len(ranker.users_), len(ranker.playlists_), ranker.membership_.nnz, n_rows_in}
-    others = {len(ranker.songs_), len(getattr(ranker, "artists_", ())), ranker.n_features_in_}
+    others = {len(ranker.songs_), ranker.n_features_in_}
+    if getattr(ranker, "artists_", None) is not None:
+        others.add(len(ranker.artists_))
     assert not n_rows & others  # so that an array's length tells what it is about
     return n_rows
 
