@@ -60,7 +60,18 @@ class BenchmarkTables(SphinxDirective):
 
 
 def split_columns(rows):
-    """Give what to tell above a table, the header of the others, and their cells."""
+    """Give what to tell above a table, the header of the others, and their cells.
+
+    >>> rows = [
+    ...     {"ranker": "a", "auc": "0.80625", "note": "", "date": "2026-01-01"},
+    ...     {"ranker": "b", "auc": "0.7", "note": "", "date": "2026-01-01"},
+    ... ]
+    >>> above, header, cells = split_columns(rows)
+    >>> above
+    [('date', '2026-01-01')]
+    >>> header, cells
+    (['ranker', 'auc'], [['a', '0.8063'], ['b', '0.7']])
+    """
     values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0]}
     is_above = {name: name in ALWAYS_ABOVE or len(values[name]) == 1 for name in values}
     above = [
