@@ -52,7 +52,9 @@ html_title = "skmtc"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["narrow.css"]
-html_sidebars = {"index": []}  # the landing page has cards instead
+# The landing page has cards instead, and the others have no pages below them.
+PAGES_ALONE = ("index", "install", "benchmarks", "studies", "contributing", "changes")
+html_sidebars = {page: [] for page in PAGES_ALONE}
 html_theme_options = {"show_prev_next": True, "show_toc_level": 2}
 
 # A link within these pages that leads nowhere is an error. Other projects are named, not linked.

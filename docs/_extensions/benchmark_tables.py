@@ -8,6 +8,7 @@ columns without any value not at all::
 
 import csv
 import io
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -17,6 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 # Told above the table even if they differ from row to row.
 ALWAYS_ABOVE = ("machine", "date", "versions")
+LONGEST_AS_IT_IS = len("0.1234")
 
 
 class BenchmarkTables(SphinxDirective):
@@ -46,7 +48,7 @@ class BenchmarkTables(SphinxDirective):
 
     def _table(self, header, rows):
         lines = io.StringIO()
-        csv.writer(lines).writerows([header, *rows])
+        csv.writer(lines).writerows([[_escaped(cell) for cell in row] for row in (header, *rows)])
         content = StringList(lines.getvalue().splitlines(), source=self.arguments[0])
         options = {"header-rows": 1, "class": ["benchmark"]}
         table = CSVTable(
@@ -58,7 +60,18 @@ class BenchmarkTables(SphinxDirective):
 
 
 def split_columns(rows):
-    """Give what to tell above a table, the header of the others, and their cells."""
+    """Give what to tell above a table, the header of the others, and their cells.
+
+    >>> rows = [
+    ...     {"ranker": "a", "auc": "0.80625", "note": "", "date": "2026-01-01"},
+    ...     {"ranker": "b", "auc": "0.7", "note": "", "date": "2026-01-01"},
+    ... ]
+    >>> above, header, cells = split_columns(rows)
+    >>> above
+    [('date', '2026-01-01')]
+    >>> header, cells
+    (['ranker', 'auc'], [['a', '0.8063'], ['b', '0.7']])
+    """
     values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0]}
     is_above = {name: name in ALWAYS_ABOVE or len(values[name]) == 1 for name in values}
     above = [
@@ -68,8 +81,15 @@ def split_columns(rows):
     return above, header, [[_short(row[name]) for name in header] for row in rows]
 
 
+def _escaped(text):
+    """Keep names such as hit_rate@10 from being read as markup, or as an address."""
+    return re.sub(r"([\\`*_|@<>])", r"\\\1", text)
+
+
 def _short(text):
-    """Shorten what reads as a number to four digits."""
+    """Shorten what reads as a long number to four digits."""
+    if len(text) <= LONGEST_AS_IT_IS:
+        return text
     try:
         number = float(text)
     except ValueError:
