@@ -64,6 +64,7 @@ def main():
     parser.add_argument("--user-share", type=float, default=1.0, help="share of the users to read")
     parser.add_argument("--tiny", action="store_true", help="small sizes")
     parser.add_argument("--rankers", default="", help="parts of names, separated by commas")
+    parser.add_argument("--dimension", type=int, help="of the song vectors of our rankers")
     parser.add_argument("--settings", nargs="+", help="some of the settings")
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
@@ -88,7 +89,7 @@ def run(X, options):
             continue
         train, test = next(splitter.split(X))
         train, test = X.iloc[train], X.iloc[test]
-        for name, ranker in rankers(train, splitter.setting).items():
+        for name, ranker in rankers(train, splitter.setting, options.dimension).items():
             if any(part in name.lower() for part in wanted):
                 part = judge(name, ranker, train, test, splitter.setting)
                 parts = [_without(p, name, splitter.setting) for p in parts] + [part]
@@ -105,10 +106,12 @@ def splitters(X):
         yield ColdSongSplit(random_state=0)
 
 
-def rankers(X, setting):
+def rankers(X, setting, dimension=None):
     """Give all rankers by name; a string in place of a ranker says why there is none."""
     described = "artist" in X
     songs = song_features(X, setting)
+    if dimension is not None and "song__vector_size" in songs.get_params():
+        songs.set_params(song__vector_size=dimension)
     attributes = song_features(X, setting, learned=False) if described else None
     users = make_user_features(X) if described else None
     history = ("song", "artist", "collocation") if described else ("song", "collocation")
