@@ -166,7 +166,7 @@ def search(entry, train, splitter):
         entry.grid,
         scoring=playlist_scoring(*GOALS),
         refit=False,
-        cv=_with_seed(splitter, 1),
+        cv=_search_splitter(splitter, entry.search_share),
         verbose=3,  # rankers use all cores themselves, so that fits take turns
     )
     grid_search.fit(some_users(train, entry.search_share))
@@ -222,6 +222,13 @@ def update_csv(table, path):
 
 def _counts(X):
     return f"{X['playlist'].nunique()} playlists of {X['user'].nunique()} users"
+
+
+def _search_splitter(splitter, share):
+    """Split for a search; with few users songs are rarer, and 5 playlists would leave hits only."""
+    if share < 1 and hasattr(splitter, "min_song_count"):
+        return type(splitter)(min_song_count=2, random_state=1)
+    return _with_seed(splitter, 1)
 
 
 def _with_seed(splitter, seed):

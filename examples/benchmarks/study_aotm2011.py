@@ -39,7 +39,11 @@ FACTOR_GRID = {
     "factor_l2": [1.0, 10.0, 100.0],
     "confidence": [1.0, 10.0],
 }
-MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001]}
+# New users have nothing but shared weights, so that theirs is the penalty that counts.
+MULTITASK_GRIDS = {
+    "cold playlists": {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001]},
+    "cold users": {"user_l2": [0.3], "shared_l1": [0.003, 0.01, 0.03, 0.1]},
+}
 
 
 def main():
@@ -47,7 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", nargs="?", help="CSV file of the playlists")
     parser.add_argument(
-        "--search-share", type=float, default=0.15, help="share of users for the multitask search"
+        "--search-share", type=float, default=0.2, help="share of users for the multitask search"
     )
     add_options(parser, SPLITTERS)
     options = parser.parse_args()
@@ -86,7 +90,7 @@ def make_entries(train, setting, options):
         "popularity": Entry(PopularityRanker(artist=None)),
         "own songs first": Entry(HistoryRanker(artist=None)),
         "matrix factorisation": Entry(factors, part_of_grid(FACTOR_GRID, tiny=tiny)),
-        "multitask": Entry(multitask, part_of_grid(MULTITASK_GRID, tiny=tiny), share),
+        "multitask": Entry(multitask, part_of_grid(MULTITASK_GRIDS[setting], tiny=tiny), share),
     }
     if setting == "cold users":  # who have no history
         return entries
