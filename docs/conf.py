@@ -53,7 +53,7 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["narrow.css"]
 # The landing page has cards instead, and the others have no pages below them.
-PAGES_ALONE = ("index", "install", "benchmarks", "studies", "contributing", "changes")
+PAGES_ALONE = ("index", "install", "benchmarks", "contributing", "changes")
 html_sidebars = {page: [] for page in PAGES_ALONE}
 html_theme_options = {"show_prev_next": True, "show_toc_level": 2}
 

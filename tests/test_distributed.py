@@ -97,7 +97,7 @@ def test_a_search_on_a_cluster_gives_the_same_and_uses_one_core_a_fit(client, X,
     search = GridSearchCV(
         MultitaskPlaylistRanker(random_state=0),
         {"user_l2": [0.1, 1.0]},
-        cv=ColdPlaylistKFold(2, random_state=0),
+        cv=ColdPlaylistKFold(2),
     ).fit(X)
     with parallel_config(backend="dask"):
         far = clone(search).set_params(refit=False).fit(X)
@@ -109,7 +109,7 @@ def test_a_search_on_a_cluster_gives_the_same_and_uses_one_core_a_fit(client, X,
 
 def test_compare_on_a_cluster_gives_the_same_table(client, X, rounds):
     rankers = {"popularity": PopularityRanker()}
-    cv = ColdPlaylistKFold(2, random_state=0)
+    cv = ColdPlaylistKFold(2)
     table = compare(rankers, X, cv, METRICS)
     with parallel_config(backend="dask"):
         assert compare(rankers, X, cv, METRICS, n_jobs=2).equals(table)

@@ -23,7 +23,7 @@ import psutil
 from distributed import Client, LocalCluster
 from joblib import parallel_config
 from machine import machine, write_table
-from problems import drawn_problem
+from solver_problems import drawn_problem
 
 from skmtc._workers import Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton

@@ -20,9 +20,9 @@ import warnings
 import numpy as np
 import pandas as pd
 from machine import machine, peak_megabytes, version, write_table
-from problems import aotm_problem, drawn_problem
 from scipy.optimize import minimize
 from sklearn.base import clone
+from solver_problems import aotm_problem, drawn_problem
 from threadpoolctl import threadpool_limits
 
 from skmtc import MultitaskPlaylistRanker, regularization_path
@@ -113,7 +113,7 @@ def run_user_loop(objective, limit):
         value = objective.user_l2 / n * np.sum(user**2)
         for u, rows in enumerate(playlists):
             own = held[rows].toarray()
-            scores = (playlist[rows] + user[u] + shared[0]) @ features.T
+            scores = (playlist[rows] + user[u] + shared) @ features.T
             inside, outside = own.sum(axis=1, keepdims=True), (~own).sum(axis=1, keepdims=True)
             positive = np.where(own, np.exp(-push * scores), 0.0) / inside
             negative = np.where(own, 0.0, np.exp(scores)) / outside
@@ -121,7 +121,7 @@ def run_user_loop(objective, limit):
             slopes = (negative - positive) @ features / n
             to_playlist[rows] = slopes
             to_user[u] = slopes.sum(axis=0) + 2 * objective.user_l2 / n * user[u]
-            to_shared[0] += slopes.sum(axis=0)
+            to_shared += slopes.sum(axis=0)
         return value, gradient
 
     return run_pylbfgs(objective, limit, value_and_gradient)

@@ -114,9 +114,7 @@ def test_what_cannot_be_is_told():
     X = five_songs()
     query = pd.DataFrame({"user": ["eve", "ana"]})
     ranker = PopularityRanker().fit(X)
-    with pytest.raises(
-        ValueError, match=r"4 candidate songs with at most 1 .* got 3 .*Pass a larg"
-    ):
+    with pytest.raises(ValueError, match=r"4 candidate songs with at most 1 .* got 3 .*Pass a"):
         ranker.recommend(query, n_recommendations=4, max_per_artist=1)
     with pytest.raises(ValueError, match="`max_per_artist` must be"):
         ranker.recommend(query, n_recommendations=1, max_per_artist=0)
