@@ -4,6 +4,7 @@ Everything works without it; the same formulas are then evaluated by numpy, seve
 """
 
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,18 +12,19 @@ from typing import Any
 @cache
 def compiled_exp() -> Any:
     """Give the compiled exponential, or None without numba."""
-    if find_spec("numba") is None:
-        return None
-    from skmtc.optimize._compiled_exp import exp_in_place
-
-    return exp_in_place
+    return _load("_compiled_exp", "exp_in_place")
 
 
 @cache
 def compiled_sweep() -> Any:
     """Give the compiled sweep over users, or None without numba."""
+    return _load("_compiled_sweep", "sweep")
+
+
+def _load(module: str, function: str) -> Any:
     if find_spec("numba") is None:
         return None
-    from skmtc.optimize._compiled_sweep import sweep
-
-    return sweep
+    try:
+        return getattr(import_module(f"skmtc.optimize.{module}"), function)
+    except RuntimeError:  # numba finds no folder that it may keep compiled code in
+        return None
