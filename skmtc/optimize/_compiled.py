@@ -1,12 +1,18 @@
 """The two inner loops that numba can compile, where numba is installed.
 
 Everything works without it; the same formulas are then evaluated by numpy, several times slower.
+Compiling takes some ten seconds, once per machine, and loading what was compiled takes one, so that
+small problems are left to numpy as well.
 """
 
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+# Fewer exponentials in a pass, or numbers in the weights of all playlists, are not worth it.
+WORTHWHILE_EXPONENTIALS = 10_000_000
+WORTHWHILE_WEIGHTS = 100_000
 
 
 @cache

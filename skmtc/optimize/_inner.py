@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from skmtc.optimize._compiled import compiled_sweep
+from skmtc.optimize import _compiled
 from skmtc.optimize._point import Block, SortedProblem
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
@@ -149,7 +149,7 @@ class InnerProblem:
         self, block: Block, start: Totals, shared: Array, caution: Array
     ) -> tuple[Totals, NDArray[np.float64], Array]:
         """Sweep one block of users, by the compiled loop if there is one."""
-        compiled = None if issparse(self.problem.features) else compiled_sweep()
+        compiled = self._compiled_sweep()
         if compiled is not None:
             return self._sweep_compiled(compiled, block, start, shared, caution)
         return sweep_users(
@@ -161,6 +161,13 @@ class InnerProblem:
             caution,
             n_steps=SWEEP_STEPS,
         )
+
+    def _compiled_sweep(self) -> Any:
+        """Give the compiled loop; None where there is none, or where it does not pay."""
+        n_weights = self.problem.given.n_playlists * self.problem.given.n_features
+        if issparse(self.problem.features) or n_weights < _compiled.WORTHWHILE_WEIGHTS:
+            return None
+        return _compiled.compiled_sweep()
 
     def _sweep_compiled(
         self, compiled: Any, block: Block, start: Totals, shared: Array, caution: Array

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from skmtc.optimize._compiled import compiled_exp
+from skmtc.optimize import _compiled
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._threads import Threads
 
@@ -77,7 +77,7 @@ class TiledPass:
         # Contiguous copies of the transposed tiles: a product with a strided view is slower.
         self._right = [_transposed(features[tile]) for tile in self.tiles]
         self._offsets = None if offsets is None else offsets.astype(features.dtype)
-        self._exp = _exp_of(features.dtype)
+        self._exp = _exp_of(features.dtype, n_exponentials=membership.shape[0] * self.n_songs)
         self._masks: dict[tuple[int, int], Mask] = {}
 
     def negative_sums(
@@ -236,9 +236,10 @@ class Mask(NamedTuple):
     ends: NDArray[np.int32]
 
 
-def _exp_of(dtype: np.dtype[Any]) -> Callable[[FloatArray], Any]:
+def _exp_of(dtype: np.dtype[Any], n_exponentials: int) -> Callable[[FloatArray], Any]:
     """Give the fastest exponential in place: compiled for float32, where numba is there."""
-    compiled = compiled_exp() if dtype == np.float32 else None
+    pays = dtype == np.float32 and n_exponentials >= _compiled.WORTHWHILE_EXPONENTIALS
+    compiled = _compiled.compiled_exp() if pays else None
     return compiled if compiled is not None else _numpy_exp
 
 

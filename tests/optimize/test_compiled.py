@@ -1,8 +1,10 @@
 """Where compiled loops come from."""
 
+import numpy as np
 import pytest
+from problems import make_objective
 
-from skmtc.optimize import _compiled
+from skmtc.optimize import _compiled, solve_prox_newton
 
 
 @pytest.mark.parametrize("loader", [_compiled.compiled_exp, _compiled.compiled_sweep])
@@ -19,3 +21,16 @@ def test_where_nothing_can_be_kept_there_are_none(loader, monkeypatch):
 
     monkeypatch.setattr(_compiled, "import_module", import_module)
     assert loader.__wrapped__() is None
+
+
+def test_small_problems_are_left_to_numpy(monkeypatch):
+    def refuse():
+        raise AssertionError("compiled for nothing")
+
+    monkeypatch.setattr(_compiled, "compiled_exp", refuse)
+    monkeypatch.setattr(_compiled, "compiled_sweep", refuse)
+    objective = make_objective(0, features=lambda x: x.astype(np.float32))
+    assert solve_prox_newton(objective).converged
+    monkeypatch.setattr(_compiled, "WORTHWHILE_EXPONENTIALS", 1)
+    with pytest.raises(AssertionError, match="compiled for nothing"):
+        solve_prox_newton(make_objective(0, features=lambda x: x.astype(np.float32)))

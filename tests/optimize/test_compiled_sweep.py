@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
-from skmtc.optimize import MultitaskObjective, solve_prox_newton
-from skmtc.optimize import _inner as inner_module
-from skmtc.optimize import _pass as pass_module
+from skmtc.optimize import MultitaskObjective, _compiled, solve_prox_newton
 from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._point import SortedProblem
 from skmtc.optimize._surrogate import Expansion
 from skmtc.optimize._sweep import Totals
 from skmtc.optimize._threads import Threads
+
+
+@pytest.fixture(autouse=True)
+def small_problems_are_worthwhile(monkeypatch):
+    monkeypatch.setattr(_compiled, "WORTHWHILE_WEIGHTS", 0)
+    monkeypatch.setattr(_compiled, "WORTHWHILE_EXPONENTIALS", 0)
 
 
 def _case(*, pairs=False, scale=1.0, dtype=np.float64, **parameters):
@@ -74,7 +78,7 @@ def test_it_ends_where_numpy_ends(loss, pairs, playlist_l1, monkeypatch):
     inner, point = _case(loss=loss, pairs=pairs, playlist_l1=playlist_l1, push=2.0)
     caution = np.ones(len(point.losses))
     compiled = inner._sweep(point.totals, point.shared, caution)
-    monkeypatch.setattr(inner_module, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
     with np.errstate(all="ignore"):
         totals, gain, new_caution = _sweep_one_by_one(inner, point, caution)
     assert gain > 0
@@ -89,7 +93,7 @@ def test_single_precision(monkeypatch):
     caution = np.ones(len(point.losses), dtype=np.float32)
     totals, gain, _ = inner._sweep(point.totals, point.shared, caution)
     assert totals.playlist.dtype == totals.user.dtype == np.float32
-    monkeypatch.setattr(inner_module, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
     expected, expected_gain, _ = _sweep_one_by_one(inner, point, caution)
     np.testing.assert_allclose(totals.playlist, expected.playlist, atol=1e-4)
     assert gain == pytest.approx(expected_gain, rel=1e-4)
@@ -117,7 +121,7 @@ def test_overflow_leaves_users_where_they_are():
 def test_the_solver_finds_the_same_without_numba(loss, monkeypatch):
     objective = make_objective(1, loss=loss)
     with_numba = solve_prox_newton(objective, tol=1e-7)
-    monkeypatch.setattr(inner_module, "compiled_sweep", lambda: None)
-    monkeypatch.setattr(pass_module, "compiled_exp", lambda: None)
+    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(_compiled, "compiled_exp", lambda: None)
     without = solve_prox_newton(make_objective(1, loss=loss), tol=1e-7)
     assert with_numba.objective == pytest.approx(without.objective, rel=1e-7)
