@@ -29,7 +29,7 @@ tbody tr:nth-child(even) { background: var(--band); }
 td.best { background: var(--best); font-weight: 700; }
 td.failed { color: var(--bad); text-align: left; white-space: normal; }
 .figures { display: grid; gap: 1rem; margin-top: 1rem;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); }
 .figures img { width: 100%; height: auto; display: block; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden; }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; }
