@@ -65,9 +65,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Twenty lines lead from a table to recommendations, and the multitask ranker finds more of the
-# songs of new playlists than popularity does at every K. The intervals come from drawing users
-# again and again.
+# A few lines lead from a table to recommendations, and the multitask ranker finds more of the songs
+# of new playlists than popularity does, in short lists and in long ones. The intervals come from
+# drawing users again and again.
 
 summary = pd.concat(
     {name: evaluate(r, X.iloc[test], by="summary", random_state=0) for name, r in rankers.items()},

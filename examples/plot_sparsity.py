@@ -73,10 +73,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The one feature that playlists truly share comes in first and keeps the largest weight. Weak
-# penalties let in others, which stand for what these hundred users happen to have in common. Most
-# playlists need no weights of their own: few of them gain all there is to gain for new playlists,
-# and weaker penalties fit the training playlists better and better and new ones no more. The two
+# The one feature that playlists truly share comes in first and keeps the largest weight; weak
+# penalties let in others, which stand for what these hundred users happen to have in common.
+# Weights of playlists matter little for new playlists: as the penalty falls a hundredfold, their
+# AUC moves by less than a hundredth, while that of the training playlists keeps rising. The two
 # curves of the right panel are for different playlists, so that only their slopes compare.
 
 alone = [f"{v:.3g}" for v, row in zip(shared_l1, coef, strict=True) if np.count_nonzero(row) == 1]
