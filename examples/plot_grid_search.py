@@ -101,8 +101,8 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# One parameter matters more than all others, and the defaults are hard to beat by much: look at what
-# the search brings on playlists that it never saw before you make it larger.
+# One parameter matters more than all others, and the defaults are hard to beat by much: look at
+# what the search brings on playlists that it never saw before you make it larger.
 #
 # The four in the order of what a bad choice costs, and the test that counts, next to the defaults:
 
