@@ -3,9 +3,12 @@
 import io
 import sys
 
+import pandas as pd
+from damage import mpd_slice, mpd_track
+
 from skmtc import PopularityRanker, compare
 from skmtc._progress import with_bar
-from skmtc.datasets import make_playlists
+from skmtc.datasets import load_mpd, make_playlists
 from skmtc.model_selection import ColdUserKFold
 
 
@@ -49,3 +52,12 @@ def test_compare_shows_a_bar(monkeypatch):
     X = make_playlists(8, 20, 40, 6, random_state=0)
     compare({"popularity": PopularityRanker()}, X, ColdUserKFold(2), "hit_rate@1")
     assert "Comparing" in terminal.getvalue()
+
+
+def test_loaders_show_a_bar(monkeypatch, tmp_path):
+    text = mpd_slice({0: [mpd_track(0, 1), mpd_track(1, 2)], 1: [mpd_track(0, 2), mpd_track(1, 3)]})
+    (tmp_path / "mpd.slice.0-999.json").write_text(text)
+    seen_by_nobody = load_mpd(tmp_path, min_songs=2).X
+    terminal = fake_terminal(monkeypatch)
+    pd.testing.assert_frame_equal(load_mpd(tmp_path, min_songs=2).X, seen_by_nobody)
+    assert "Reading slices" in terminal.getvalue()

@@ -28,7 +28,7 @@ ALLOWED = {
     "_workers": set(),
     "optimize": {"_checks", "_memory", "_workers"},
     "metrics": {"_checks", "_memory"},
-    "datasets": set(),
+    "datasets": {"_progress"},
     "features": {"_checks", "_memory", "_state", "_table"},
     "rankers": {"_checks", "_memory", "_state", "_table", "_workers", "optimize", "metrics"},
     "model_selection": {"_table"},

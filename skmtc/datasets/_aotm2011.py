@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 
+from skmtc._progress import with_bar
 from skmtc.datasets._files import MAX_BYTES, Source, clean_text
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -77,7 +78,8 @@ def load_aotm2011(path, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_BYT
     ledger = Ledger("AotM-2011")
     source = Source(path, max_bytes)
     reader = _Reader(ledger)
-    for record in iterate_records(source.text(), LIST_START, RECORD_START, ledger):
+    records = iterate_records(source.text(), LIST_START, RECORD_START, ledger)
+    for record in with_bar(records, "Reading playlists", None):
         reader.read(record)
     source.report(ledger)
     songs = pd.DataFrame(

@@ -7,6 +7,7 @@ from operator import itemgetter
 import numpy as np
 import pandas as pd
 
+from skmtc._progress import with_bar
 from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, inside
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -80,7 +81,8 @@ def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_
     join.check()
     ledger = Ledger("the MPD")
     reader = _Reader(ledger)
-    for path in _slices(check_folder(folder)):
+    slices = _slices(check_folder(folder))
+    for path in with_bar(slices, "Reading slices", len(slices)):
         source = Source(path, max_bytes)
         for record in iterate_records(source.text(), LIST_START, RECORD_START, ledger):
             reader.read(record)

@@ -4,6 +4,7 @@ from urllib.parse import unquote_plus
 
 import pandas as pd
 
+from skmtc._progress import with_bar
 from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, find_file
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -99,7 +100,7 @@ def _entities(path, kind, max_bytes, ledger, wanted=None):
     if path is None:
         return
     source = Source(path, max_bytes)
-    for line in source.lines():
+    for line in with_bar(source.lines(), f"Reading {kind} lines", None):
         fields = line.split("\t", 3)
         number = _whole_number(fields[1]) if len(fields) == 4 and fields[0] == kind else None
         if number is None:
