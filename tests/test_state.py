@@ -104,9 +104,16 @@ except KeyboardInterrupt:
 """
 
 
+def _heed_interrupts():
+    """Undo what a shell does to jobs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_real_signal_leaves_the_ranker_as_it_was():
     command = [sys.executable, "-u", "-c", INTERRUPTED]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=_heed_interrupts
+    ) as process:
         for line in process.stdout:
             if line.startswith("iteration"):  # in the middle of fit
                 break

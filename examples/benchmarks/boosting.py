@@ -2,7 +2,7 @@
 
 import numpy as np
 from competitors import Competitor
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, eye
 
 from skmtc.rankers._sparse import as_ones, one_hot
 
@@ -61,7 +61,7 @@ class LightGBMRanker(Competitor):
         if songs.is_new.any():
             features[songs.is_new] = self._features_of_new(songs)
         self._candidates = features
-        return csr_array(eye_array(len(songs)))
+        return csr_array(eye(len(songs)))
 
     def _scores_of_new_users(self, rows):
         if self.user_features_ is None:

@@ -11,7 +11,7 @@ import warnings
 from contextlib import redirect_stdout
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye_array, hstack
+from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, hstack
 from threadpoolctl import threadpool_limits
 
 from skmtc.rankers._feature_ranker import FeatureRanker
@@ -192,7 +192,7 @@ class RectoolsLightFM(Competitor):
         self.catalogue_vectors_ = self._item_vectors(songs)
 
     def _with_ids(self, attributes, axis):
-        ids = eye_array(self.counts_.shape[axis], format="csr", dtype=np.float32)
+        ids = eye(self.counts_.shape[axis], format="csr", dtype=np.float32)
         return _sparse(ids if attributes is None else hstack([ids, csr_array(attributes)]))
 
     def _without_ids(self, attributes, axis):

@@ -32,5 +32,6 @@ def _load(module: str, function: str) -> Any:
         return None
     try:
         return getattr(import_module(f"skmtc.optimize.{module}"), function)
-    except RuntimeError:  # numba finds no folder that it may keep compiled code in
+    except (RuntimeError, OSError):
+        # numba finds no folder that it may keep compiled code in, or no memory for its library.
         return None

@@ -49,10 +49,20 @@ def test_a_fault_of_the_package_is_told_as_such(monkeypatch, capsys):
     assert "KeyError: 'gone' (unexpected: run with --debug" in capsys.readouterr().err
 
 
+def _heed_interrupts():
+    """Undo what a shell does to jobs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interruption(folder, tmp_path):
     command = [sys.executable, "-m", "skmtc", "compare", str(folder / "playlists.csv")]
     with subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE
+        command,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        text=True,
+        stderr=subprocess.PIPE,
+        preexec_fn=_heed_interrupts,
     ) as process:
         while not process.stderr.readline().startswith("[1/"):
             pass

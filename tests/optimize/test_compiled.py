@@ -14,10 +14,11 @@ def test_without_numba_there_are_none(loader, monkeypatch):
     assert loader.__wrapped__() is None
 
 
+@pytest.mark.parametrize("error", [RuntimeError, OSError])
 @pytest.mark.parametrize("loader", [_compiled.compiled_exp, _compiled.compiled_sweep])
-def test_where_nothing_can_be_kept_there_are_none(loader, monkeypatch):
+def test_where_numba_cannot_work_there_are_none(loader, error, monkeypatch):
     def import_module(name):
-        raise RuntimeError(f"cannot cache functions of {name}: no locator available")
+        raise error(f"no room for {name}")
 
     monkeypatch.setattr(_compiled, "import_module", import_module)
     assert loader.__wrapped__() is None
