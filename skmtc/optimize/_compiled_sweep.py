@@ -287,12 +287,12 @@ def _sweep_user(
     room: Any,
     vectors: Any,
     shares: Any,
-    losses: Any,
+    curvature: Any,
 ) -> Any:
     """Minimise the surrogate of one user, in place; give how much lower it is."""
     n, n_features = start.shape
     point, playlists, new, metric = room[0, :n], room[1, :n], room[2, :n], room[3, :n]
-    gradient, curvature = room[4, :n], losses[:n]
+    gradient = room[4, :n]
     user = vectors[5]
     kind = start.dtype.type
     _copy(start, playlists)

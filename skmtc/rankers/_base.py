@@ -50,9 +50,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
     `_query_vectors` and `_song_vectors`. They list in `_user_rows` and `_playlist_rows` the
-    attributes that have one row per user or playlist, for `forget`.
+    attributes that have one row per user or playlist, for `forget`, and in `_derived` those that
+    are made again from others where they are needed, and so are never stored.
     """
 
+    _derived = ("_lookups",)
     _user_rows = ("users_",)
     _playlist_rows = ("playlists_", "membership_", "user_of_playlist_")
 
@@ -320,9 +322,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return tags
 
     def __getstate__(self):
-        # Lookups are made again from the ids where they are needed.
-        derived = ("_lookups", "_history_terms")
-        return {k: v for k, v in super().__getstate__().items() if k not in derived}
+        return {k: v for k, v in super().__getstate__().items() if k not in self._derived}
 
     def _learn(self, X, table, frame):
         """Learn from a checked table, and store it."""

@@ -254,6 +254,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
     [['s3', 's1'], ['s6', 's5']]
     """
 
+    _derived = (*FeatureRanker._derived, "_history_terms")
+
     def __init__(
         self,
         *,
