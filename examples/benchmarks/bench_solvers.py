@@ -82,9 +82,12 @@ def run_pylbfgs(objective, limit, value_and_gradient=None):
         gradient[:] = slope[order].ravel()
         seconds = time.perf_counter() - start
         trace.append((seconds, len(trace) + 1, value + objective.l1_value(coef)))
-        if seconds > limit:
-            raise Enough
         return value
+
+    def watch(*state):
+        # Only here can it be stopped: it goes on evaluating after an exception.
+        del state
+        return int(time.perf_counter() - start > limit)
 
     solver = LBFGS()
     solver.orthantwise_c = playlist_l1
@@ -93,9 +96,9 @@ def run_pylbfgs(objective, limit, value_and_gradient=None):
     solver.linesearch = "wolfe"
     solver.max_iterations = 100_000
     solver.epsilon = 1e-9
-    with warnings.catch_warnings(), contextlib.suppress(Enough, LBFGSError):
+    with warnings.catch_warnings(), contextlib.suppress(LBFGSError):
         warnings.simplefilter("ignore")  # its line search complains where rounding ends it
-        solver.minimize(evaluate, np.zeros(objective.shape).ravel())
+        solver.minimize(evaluate, np.zeros(objective.shape).ravel(), progress=watch)
     return _best_so_far(trace)
 
 
