@@ -284,6 +284,7 @@ def _sweep_user(
     penalties: Any,
     caution: Any,
     n_steps: int,
+    negligible: float,
     room: Any,
     vectors: Any,
     shares: Any,
@@ -334,7 +335,7 @@ def _sweep_user(
             for d in range(n_features):
                 point[i, d] = new[i, d] + push_on * (new[i, d] - playlists[i, d])
                 playlists[i, d] = new[i, d]
-        if length <= kind(SHORTEST_STEP) * first_length:
+        if length <= max(kind(SHORTEST_STEP) * first_length, negligible * before):
             break
     return _keep_descent(
         problem,
@@ -415,6 +416,7 @@ def sweep(
     penalties: Any,
     caution: Any,
     n_steps: int,
+    negligible: float,
 ) -> NDArray[np.float64]:
     """Minimise the surrogate over the totals of each user of a block, in place.
 
@@ -441,6 +443,9 @@ def sweep(
 
     n_steps : int
         Most steps of each user.
+
+    negligible : float
+        Squared length, relative to the value, of steps that are not worth going on.
 
     Returns
     -------
@@ -471,6 +476,7 @@ def sweep(
             penalties,
             caution[rows],
             n_steps,
+            negligible,
             room,
             vectors,
             shares,

@@ -19,6 +19,9 @@ SWEEP_STEPS = 16
 MAX_SWEEPS = 4
 # Sweeps go on while one brings more than this share of all they brought.
 WORTHWHILE = 0.15
+# A step in a sweep gains about half its squared length; users go on while it is more than this
+# share of what `tol` allows.
+NEGLIGIBLE = 0.003
 BACKTRACK = 0.35
 SMALLEST_STEP = 0.01
 
@@ -41,6 +44,9 @@ class InnerProblem:
 
     penalties : Penalties, default=None
         Others than those of the problem.
+
+    tol : float, default=0.0
+        Relative suboptimality that the surrogate is minimised for.
     """
 
     def __init__(
@@ -50,11 +56,13 @@ class InnerProblem:
         threads: Threads,
         *,
         penalties: Penalties | None = None,
+        tol: float = 0.0,
     ) -> None:
         self.problem = problem
         self.penalties = problem.penalties if penalties is None else penalties
         self.expansion = expansion
         self.threads = threads
+        self.negligible = NEGLIGIBLE * tol
 
     def minimise(
         self, totals: Totals, shared: NDArray[np.float64], caution: Array
@@ -160,6 +168,7 @@ class InnerProblem:
             self.penalties,
             caution,
             n_steps=SWEEP_STEPS,
+            negligible=self.negligible,
         )
 
     def _compiled_sweep(self) -> Any:
@@ -194,6 +203,7 @@ class InnerProblem:
             (shared, kind.type(penalties.user_l2), kind.type(penalties.playlist_l1)),
             caution,
             SWEEP_STEPS,
+            self.negligible,
         )
         return end, gains, caution
 

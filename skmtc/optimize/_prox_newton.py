@@ -365,7 +365,7 @@ class ProxNewton:
         return point.totals, point.shared
 
     def _minimise_surrogate(self, point: Point) -> tuple[Totals, NDArray[np.float64]]:
-        inner = InnerProblem(self.problem, self._expansion(point), self.threads)
+        inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
         totals, shared, self.predicted, self.caution = inner.minimise(
             point.totals, point.shared, self.caution
         )

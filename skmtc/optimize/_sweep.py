@@ -86,6 +86,7 @@ def sweep_users(
     caution: Array,
     *,
     n_steps: int,
+    negligible: float = 0.0,
 ) -> tuple[Totals, NDArray[np.float64], Array]:
     """Minimise the surrogate over the totals of all users of a block.
 
@@ -116,6 +117,9 @@ def sweep_users(
     n_steps : int
         Number of steps.
 
+    negligible : float, default=0.0
+        Squared length, relative to the value, of steps that are not worth going on.
+
     Returns
     -------
     totals : Totals
@@ -131,7 +135,15 @@ def sweep_users(
     before = user_values(at.value, start, shared, users, penalties)
     curvature = _top_curvature(surrogate, at)
     end = _accelerate(
-        surrogate, start, at, shared, users, penalties, curvature * caution, n_steps=n_steps
+        surrogate,
+        start,
+        at,
+        shared,
+        users,
+        penalties,
+        curvature * caution,
+        n_steps=n_steps,
+        shortest=negligible * float(before.sum()),
     )
     return _keep_descent(surrogate, start, end, before, shared, users, penalties, caution)
 
@@ -167,6 +179,7 @@ def _accelerate(
     curvature: Array,
     *,
     n_steps: int,
+    shortest: float,
 ) -> Totals:
     dtype = start.playlist.dtype
     user_l2, playlist_l1 = dtype.type(penalties.user_l2), dtype.type(penalties.playlist_l1)
@@ -200,7 +213,7 @@ def _accelerate(
         momentum, push_on = _momentum(momentum, point, new, moved, metric, users)
         point = new + users.spread(push_on)[:, None] * moved
         playlist = new
-        if length <= SHORTEST_STEP * first_length:
+        if length <= max(SHORTEST_STEP * first_length, shortest):
             break
     return Totals(playlist, user)
 
