@@ -231,7 +231,7 @@ def compare(name, problem, penalties, solvers, limit, n_jobs):
     return rows
 
 
-def pass_rate(features, membership, n_jobs):
+def pass_rate(features, membership, n_jobs, n_rounds):
     """Compare the rate of a pass with that of products of matrices, in the same minute.
 
     One is a large square product, the other the two products of a pass, in its own shapes, with
@@ -244,12 +244,12 @@ def pass_rate(features, membership, n_jobs):
         scale=0.02, size=(membership.shape[0], objective.n_features)
     )
     tiled, bare = objective.tiled_pass, copy(objective.tiled_pass)
-    bare._exp = lambda scores: None
+    bare._exp = len  # which does nothing to the scores
     square = np.random.default_rng(0).normal(size=(3000, 3000)).astype(np.float32)
     flops = 4.0 * membership.shape[0] * membership.shape[1] * objective.n_features
     rates = []
     tiled.negative_sums(weights)
-    for _ in range(7):
+    for _ in range(n_rounds):
         with threadpool_limits(n_jobs, user_api="blas"):
             square_seconds = seconds_of(lambda: square @ square)
         rates.append(
@@ -259,7 +259,8 @@ def pass_rate(features, membership, n_jobs):
                 2 * 3000**3 / square_seconds,
             ]
         )
-    of_pass, of_products, of_square = np.median(rates, axis=0) / 1e9
+    # Others on the machine only slow things down, so the best of each is the nearest to the truth.
+    of_pass, of_products, of_square = np.max(rates, axis=0) / 1e9
     return {
         "features": objective.n_features,
         "pass GF/s": of_pass,
@@ -426,7 +427,10 @@ def main():
             )
     if options.rate or options.tiny:
         size = (300, 60, 2048) if options.tiny else (4096, 500, 26_624)
-        rates = [pass_rate(*drawn_problem(*size, d)[:2], options.jobs) for d in (50, 150)]
+        rates = [
+            pass_rate(*drawn_problem(*size, d)[:2], options.jobs, 3 if options.tiny else 20)
+            for d in (50, 150)
+        ]
         print(pd.DataFrame(rates).to_string(index=False, float_format="%.2f"))
     if options.growth or options.tiny:
         print(growth(options.jobs, 0.02 if options.tiny else 1.0).to_string(index=False))
