@@ -14,7 +14,7 @@ from skmtc.optimize._curvature import Curvature
 from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._point import Block, Point, SortedProblem
-from skmtc.optimize._prox_newton import MAX_NULL_STEPS, ProxNewton
+from skmtc.optimize._prox_newton import MAX_NULL_STEPS, WORTHWHILE, ProxNewton
 from skmtc.optimize._result import SolverResult
 from skmtc.optimize._sweep import Totals
 
@@ -24,6 +24,17 @@ HISTORY = ("objective", "optimality", "users", "seconds")
 # Of what a model promises, an iteration should bring at least this share.
 HONEST = 0.25
 PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
+PER_USER = (
+    "chosen",
+    "done",
+    "optimality",
+    "converged_users",
+    "short",
+    "stuck",
+    "gains",
+    "unsure",
+    "overshot",
+)
 ENOUGH = 12  # short steps count by how sure they are; this ends the search
 
 
@@ -131,7 +142,11 @@ def solve_users(
         iteration, message = 0, "max_iter was reached"
         while not solver.done.all() and iteration < max_iter:
             solver, point = solver.without_done(point)
-            point = solver.iterate(point)
+            solver.sweep(point)
+            ledger.write(solver, point)
+            solver, point = solver.without_done(point)
+            if not solver.done.all():
+                point = solver.step(point)
             iteration += 1
             newest = ledger.note(solver, point)
             if callback is not None and callback(newest | {"iteration": iteration}):
@@ -166,6 +181,8 @@ class UsersOnly(ProxNewton):
         self.optimality = np.full(n_users, np.inf)
         self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
         self.gains = np.full(n_users, np.inf)
+        # Whether the last step was other than the model said, and the last sweep went too far.
+        self.unsure, self.overshot = np.ones(n_users, dtype=bool), np.zeros(n_users, dtype=bool)
         self.users_first = False
 
     def start(self, coef0: Array | None) -> Point:
@@ -180,6 +197,7 @@ class UsersOnly(ProxNewton):
             point, _ = self._accept(common, totals, self.objective.shared)
         self.curvature = Curvature(self.curvature.scale, None, None)
         self._take_covariance(point.totals)
+        self.swept = point.totals
         self._judge(point)
         return point
 
@@ -191,13 +209,22 @@ class UsersOnly(ProxNewton):
             return common
         return self.problem.evaluate_common(np.zeros_like(shared))._replace(shared=shared)
 
-    def iterate(self, point: Point) -> Point:
-        """Minimise the surrogate, make a pass, accept user by user, learn."""
+    def sweep(self, point: Point) -> None:
+        """Minimise the surrogate; whoever gains nothing worth a pass is done."""
         before, caution = self.problem.user_values(point, point.shared), self.caution
-        totals, shared = self._minimise_surrogate(point)
-        damped = self.problem.users.sum(self.caution > caution) > 0
-        new, kept_back = self._accept(point, totals, shared)
-        fell = before - self.problem.user_values(new, shared)
+        self.swept = self._sweep_all(point)
+        self.overshot = self.problem.users.sum(self.caution > caution) > 0
+        sure = ~self.overshot & ~self.unsure & (not self.users_first)
+        finished = sure & (self.gains <= WORTHWHILE * self.tol * before)
+        self.optimality = np.where(finished, self.gains / before, self.optimality)
+        self.converged_users |= finished
+        self.done |= finished
+
+    def step(self, point: Point) -> Point:
+        """Make a pass where the sweep ended, accept user by user, learn."""
+        before = self.problem.user_values(point, point.shared)
+        new, kept_back = self._accept(point, self.swept, point.shared)
+        fell = before - self.problem.user_values(new, new.shared)
         self._learn(point, new)
         # Short steps teach no curvature: a model that promises too much is told so otherwise.
         wrong = kept_back | (fell < HONEST * self.gains)
@@ -205,9 +232,9 @@ class UsersOnly(ProxNewton):
         self.gains = np.maximum(self.gains, fell)
         # As in the base, where a model proved wrong, a second iteration must say the same; where
         # a sweep overshot, so must several that were more cautious.
-        unsure = wrong | (self.problem.given.loss == "ranking")
-        weight = np.where(damped, ENOUGH // 6, np.where(unsure, ENOUGH // 2, ENOUGH))
-        is_short = (self.gains <= 0.3 * self.tol * before) & (not self.users_first)
+        self.unsure = wrong | (self.problem.given.loss == "ranking")
+        weight = np.where(self.overshot, ENOUGH // 6, np.where(self.unsure, ENOUGH // 2, ENOUGH))
+        is_short = (self.gains <= WORTHWHILE * self.tol * before) & (not self.users_first)
         self.users_first = False
         self.short = np.where(is_short, self.short + weight, 0)
         self.stuck = np.where(kept_back, self.stuck + 1, 0)
@@ -233,7 +260,7 @@ class UsersOnly(ProxNewton):
     def without_done(self, point: Point) -> tuple["UsersOnly", Point]:
         """Go on with the users that are not done, once a good part of them is."""
         rows = np.flatnonzero(self.problem.users.spread(~self.done))
-        if len(rows) > 0.8 * len(self.problem.order):
+        if len(rows) == 0 or len(rows) > 0.8 * len(self.problem.order):
             return self, point
         users = np.flatnonzero(~self.done)
         other = copy(self)
@@ -241,25 +268,28 @@ class UsersOnly(ProxNewton):
         other.objective = self.objective.take(self.problem.order[rows])
         other.problem = SortedProblem(other.objective)
         other.threads = other.problem.objective.tiled_pass.threads
-        for name in ("chosen", "done", "optimality", "converged_users", "short", "stuck", "gains"):
+        for name in PER_USER:
             setattr(other, name, getattr(self, name)[users])
         scale, *pair = self.curvature
         other.curvature = Curvature(scale[rows], *(None if p is None else p[rows] for p in pair))
         other.caution = self.caution[rows]
+        other.swept = Totals(self.swept.playlist[rows], self.swept.user[users])
         totals = Totals(point.totals.playlist[rows], point.totals.user[users])
         return other, Point(totals, point.shared, *(part[rows] for part in point[2:]))
 
     def _best_shared(self, totals: Totals) -> Array:
         return self.objective.shared
 
-    def _minimise_surrogate(self, point: Point) -> tuple[Totals, Array]:
+    def _sweep_all(self, point: Point) -> Totals:
         """Sweep over all blocks of users; the blocks need not wait for each other."""
         problem = self.problem
         row = point.shared.astype(problem.dtype)
         penalties = problem.penalties
         if self.users_first:
             penalties = penalties._replace(playlist_l1=PROHIBITIVE)
-        inner = InnerProblem(problem, self._expansion(point), self.threads, penalties=penalties)
+        inner = InnerProblem(
+            problem, self._expansion(point), self.threads, penalties=penalties, tol=self.tol
+        )
         new = Totals(np.empty_like(point.totals.playlist), np.empty_like(point.totals.user))
         self.gains, self.caution = np.empty_like(self.gains), self.caution.copy()
 
@@ -273,7 +303,7 @@ class UsersOnly(ProxNewton):
             new.playlist[playlists], new.user[users] = end
 
         self.threads.map(sweep, problem.blocks)
-        return new, point.shared
+        return new
 
 
 class _Ledger:
@@ -289,8 +319,8 @@ class _Ledger:
         self.converged = np.zeros(users[0], dtype=bool)
         self.history: dict[str, list[Any]] = {name: [] for name in HISTORY}
 
-    def note(self, solver: UsersOnly, point: Point) -> dict[str, Any]:
-        """Write down where users are; give the newest entry of the history."""
+    def write(self, solver: UsersOnly, point: Point) -> None:
+        """Write down where users are."""
         going_on = np.zeros(len(self.values), dtype=bool)
         going_on[solver.chosen] = True
         self.totals.playlist[self.problem.users.spread(going_on)] = point.totals.playlist
@@ -298,6 +328,11 @@ class _Ledger:
         self.values[going_on] = solver.problem.user_values(point, point.shared)
         self.optimality[going_on] = solver.optimality
         self.converged[going_on] = solver.converged_users
+        self.shared = point.shared
+
+    def note(self, solver: UsersOnly, point: Point) -> dict[str, Any]:
+        """Write down where users are; give the newest entry of the history."""
+        self.write(solver, point)
         entry = {
             "objective": float(self.values.sum()) / len(self.totals.playlist),
             "optimality": float(self.optimality.max()),
@@ -306,7 +341,6 @@ class _Ledger:
         }
         for name, value in entry.items():
             self.history[name].append(value)
-        self.shared = point.shared
         return entry
 
     def result(self, n_iter: int, message: str) -> SolverResult:
