@@ -9,7 +9,8 @@ the objective alone judges them. The best value that any of them found stands fo
     python bench_solvers.py --rate --growth --whole --path # rate of a pass, growth, one large fit
     python bench_solvers.py --tiny                         # seconds, to see that it runs
 
-PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--csv`.
+PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--csv FILE`: what
+each part finds has a file of its own beside that of the comparison, such as FILE_growth.csv.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import time
 import warnings
 from copy import copy
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -271,6 +273,20 @@ def pass_rate(features, membership, n_jobs, n_rounds):
     }
 
 
+def rates(n_jobs, *, tiny):
+    """Give the rates of passes with few and with many features."""
+    size, n_rounds = ((300, 60, 2048), 3) if tiny else ((4096, 500, 26_624), 20)
+    return [
+        pass_rate(*drawn_problem(*size, n_features)[:2], n_jobs, n_rounds)
+        for n_features in (50, 150)
+    ]
+
+
+def best_seconds(function, n_times):
+    """Time several calls; others on the machine only make them slower."""
+    return min(seconds_of(function) for _ in range(n_times))
+
+
 def seconds_of(function):
     """Time one call."""
     start = time.perf_counter()
@@ -278,8 +294,11 @@ def seconds_of(function):
     return time.perf_counter() - start
 
 
-def whole_fit(size, n_jobs):
+def whole(n_jobs, *, tiny):
     """Fit one large problem; give its time, passes, share of the passes, and memory above data."""
+    size = {"n_playlists": 15_000, "n_users": 8_000, "n_songs": 45_000, "n_features": 150}
+    if tiny:
+        size = {"n_playlists": 100, "n_users": 50, "n_songs": 500, "n_features": 10}
     features, membership, owner = drawn_problem(**size, length=16)
     objective = MultitaskObjective(features, membership, owner, n_jobs=n_jobs)
     in_passes = 0.0
@@ -299,7 +318,7 @@ def whole_fit(size, n_jobs):
     TiledPass._sums = sums
     n, u, m, d = objective.n_playlists, objective.n_users, objective.n_songs, objective.n_features
     allowed = (25 * 4 * (n + u) * d + 12 * m * d) / 2**20 + 64
-    return {
+    found = {
         "playlists": n,
         "users": u,
         "songs": m,
@@ -311,6 +330,7 @@ def whole_fit(size, n_jobs):
         "MB above data": round(peak_megabytes() - before),
         "MB allowed": round(allowed),
     }
+    return [found]
 
 
 def slope(sizes, seconds):
@@ -318,62 +338,73 @@ def slope(sizes, seconds):
     return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
 
 
-def growth(n_jobs, scale):
-    """Time fits of growing size in playlists, songs and features; print the slopes."""
+def growth(n_jobs, *, tiny):
+    """Time fits and passes of growing size in playlists, songs and features; give the slopes.
+
+    A fit takes few passes, and between them work that does not depend on the number of songs, so
+    that its time grows less with songs than that of a pass.
+    """
     base = {"n_playlists": 4000, "n_users": 1000, "n_songs": 16000, "n_features": 48}
-    base = {k: max(8, int(v * scale)) if k != "n_features" else v for k, v in base.items()}
+    if tiny:
+        base = {"n_playlists": 80, "n_users": 20, "n_songs": 320, "n_features": 48}
     rows = []
     for name, factors in (
         ("n_playlists", (1, 2, 4)),
         ("n_songs", (1, 2, 4)),
         ("n_features", (1, 2, 3)),
     ):
-        sizes, times = [], []
+        fits, passes = [], []
+        sizes = [base[name] * factor for factor in factors]
         for factor in factors:
             size = base | {name: base[name] * factor}
             if name == "n_playlists":
                 size["n_users"] = base["n_users"] * factor
             objective = MultitaskObjective(*drawn_problem(**size), n_jobs=n_jobs)
-            times.append(min(seconds_of(partial(solve_prox_newton, objective)) for _ in range(2)))
-            sizes.append(size[name])
-        rows.append(
-            {
-                "in": name,
-                "sizes": sizes,
-                "seconds": np.round(times, 2),
-                "slope": slope(sizes, times),
-            }
-        )
-    return pd.DataFrame(rows)
+            fits.append(best_seconds(partial(solve_prox_newton, objective), 3))
+            weights = np.zeros((objective.n_playlists, objective.n_features))
+            passes.append(best_seconds(partial(objective.tiled_pass.negative_sums, weights), 7))
+        for what, seconds in (("fit", fits), ("pass", passes)):
+            rows.append(
+                {
+                    "time of a": what,
+                    "in": name,
+                    "sizes": " / ".join(map(str, sizes)),
+                    "seconds": " / ".join(f"{value:.2f}" for value in seconds),
+                    "slope": round(slope(sizes, seconds), 2),
+                }
+            )
+    return rows
 
 
-def path_seconds(n_jobs, scale):
+def path(n_jobs, *, tiny):
     """Time ten settings of the penalties as a path and as fits of their own."""
-    X = make_playlists(
-        n_playlists=int(4000 * scale),
-        n_users=int(1200 * scale),
-        n_songs=int(16_000 * scale),
-        random_state=0,
-    )
+    size = {"n_playlists": 4000, "n_users": 1200, "n_songs": 16_000}
+    if tiny:
+        size = {"n_playlists": 80, "n_users": 24, "n_songs": 320}
+    X = make_playlists(**size, random_state=0)
     ranker = MultitaskPlaylistRanker(
         song_features=make_song_features(X, random_state=0), n_jobs=n_jobs, random_state=0
     )
     settings = [{"user_l2": float(value)} for value in np.geomspace(10, 0.03, 10)]
     start = time.perf_counter()
-    path = regularization_path(ranker, X, settings)
+    together = regularization_path(ranker, X, settings)
     in_path = time.perf_counter() - start
     start = time.perf_counter()
     alone = [clone(ranker).set_params(**setting).fit(X) for setting in settings]
     cold = time.perf_counter() - start
-    return {
+    found = {
         "settings": len(settings),
         "path s": round(in_path, 2),
         "cold fits s": round(cold, 2),
         "ratio": round(cold / in_path, 2),
         "largest difference of objectives": max(
-            abs(a.objective_ / b.objective_ - 1) for a, b in zip(path, alone, strict=True)
+            abs(a.objective_ / b.objective_ - 1) for a, b in zip(together, alone, strict=True)
         ),
     }
+    return [found]
+
+
+PARTS = {"rate": rates, "growth": growth, "whole": whole, "path": path}
 
 
 def main():
@@ -419,31 +450,24 @@ def main():
     rows = []
     for name, problem in problems.items():
         for setting in penalties:
-            rows += compare(name, problem, setting, options.solvers, options.limit, options.jobs)
-            print(
-                pd.DataFrame(rows[-len(options.solvers) * len(ACCURACIES) :]).to_string(
-                    index=False, float_format="%.3g"
-                )
-            )
-    if options.rate or options.tiny:
-        size = (300, 60, 2048) if options.tiny else (4096, 500, 26_624)
-        rates = [
-            pass_rate(*drawn_problem(*size, d)[:2], options.jobs, 3 if options.tiny else 20)
-            for d in (50, 150)
-        ]
-        print(pd.DataFrame(rates).to_string(index=False, float_format="%.2f"))
-    if options.growth or options.tiny:
-        print(growth(options.jobs, 0.02 if options.tiny else 1.0).to_string(index=False))
-    if options.whole or options.tiny:
-        size = {"n_playlists": 15_000, "n_users": 8_000, "n_songs": 45_000, "n_features": 150}
-        if options.tiny:
-            size = {"n_playlists": 100, "n_users": 50, "n_songs": 500, "n_features": 10}
-        print(pd.Series(whole_fit(size, options.jobs)).to_string())
-    if options.path or options.tiny:
-        print(pd.Series(path_seconds(options.jobs, 0.02 if options.tiny else 1.0)).to_string())
+            new = compare(name, problem, setting, options.solvers, options.limit, options.jobs)
+            print(pd.DataFrame(new).to_string(index=False, float_format="%.3g"))
+            rows += new
+    write(rows, options.csv)
+    for part, run in PARTS.items():
+        if getattr(options, part) or options.tiny:
+            found = pd.DataFrame(run(options.jobs, tiny=options.tiny))
+            print(found.to_string(index=False, float_format="%.3g"))
+            write(found, options.csv, part)
     print(f"peak memory {peak_megabytes():.0f} MB")
-    if options.csv:
-        write_table(pd.DataFrame(rows), options.csv, "numba", "pylbfgs")
+
+
+def write(rows, path, part=None):
+    """Write what was found, if anything was and there is a file for it."""
+    if path and len(rows):
+        path = Path(path)
+        path = path if part is None else path.with_stem(f"{path.stem}_{part}")
+        write_table(pd.DataFrame(rows), path, "numba", "pylbfgs")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,9 @@ class CurveDisplay:
         ticks = _ticks(self.k)
         self.ax_.set_xticks(ticks, [f"{k:,}" for k in ticks])
         self.ax_.set_xticks([], minor=True)
-        self.ax_.set_ylim(bottom=0.0, auto=True)  # room is still made for further curves
+        # Curves may be all alike, at the top; room is still made for further ones.
+        highest = self.ax_.dataLim.ymax
+        self.ax_.set_ylim(0.0, 1.05 * highest if 0 < highest < np.inf else None, auto=True)
         finish_curves(self.ax_, self.lines_, xlabel="songs recommended (K)", ylabel=self.ylabel)
         return self
 
