@@ -8,6 +8,7 @@ setting, or is not installed, the table says so::
     python bench_rankers.py --aotm aotm2011.csv.gz     # real playlists; without song attributes
     python bench_rankers.py --tiny                     # seconds, to see that it runs
     python bench_rankers.py --rankers als,mtc          # names that contain these
+    python bench_rankers.py --tune                     # choose options of other packages first
     python bench_rankers.py --csv table.csv --values values.csv.gz
 
 With `--values`, what each ranker reached on each playlist is kept, and a later run adds to it, so
@@ -15,6 +16,9 @@ that a long comparison may be made in parts; the table is always made from all o
 standard errors of the difference from the best ranker of the setting. HitRate@K is recall@K, and
 all means, that of novelty too, are over playlists. The other packages are optional; all come
 with ``pip install skmtc[bench]``, where cmfrec is built from source.
+
+With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
+the training rows, split once more by the same rule. Ours are run as they are by default.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import time
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from boosting import LightGBMRanker
 from competitors import (
@@ -37,6 +42,7 @@ from competitors import (
 from machine import machine
 from paired import means_with_errors
 from playlists import load
+from sklearn.base import clone
 
 from skmtc import (
     CollocatedArtistRanker,
@@ -65,6 +71,7 @@ def main():
     parser.add_argument("--tiny", action="store_true", help="small sizes")
     parser.add_argument("--rankers", default="", help="parts of names, separated by commas")
     parser.add_argument("--dimension", type=int, help="of the song vectors of our rankers")
+    parser.add_argument("--tune", action="store_true", help="choose options of other packages")
     parser.add_argument("--settings", nargs="+", help="some of the settings")
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
@@ -91,6 +98,8 @@ def run(X, options):
         train, test = X.iloc[train], X.iloc[test]
         for name, ranker in rankers(train, splitter.setting, options.dimension).items():
             if any(part in name.lower() for part in wanted):
+                if options.tune and getattr(ranker, "grid", ()):
+                    ranker = choose(name, ranker, train, splitter)
                 part = judge(name, ranker, train, test, splitter.setting)
                 parts = [_without(p, name, splitter.setting) for p in parts] + [part]
                 if kept:
@@ -160,6 +169,17 @@ def song_features(X, setting, *, learned=True):
     return make_song_features(X[["song"]], embedding="song", random_state=0)
 
 
+def choose(name, ranker, train, splitter):
+    """Choose options by AUC on training rows, which are split once more by the same rule."""
+    first, second = next(type(splitter)(random_state=1).split(train))
+    scores = []
+    for options in ranker.grid:
+        tried = clone(ranker).set_params(options=options).fit(train.iloc[first])
+        scores.append(evaluate(tried, train.iloc[second], ["auc"])["auc"].mean())
+        print(f"{splitter.setting}: {name}: {options}: {scores[-1]:.4f}", flush=True)
+    return clone(ranker).set_params(options=ranker.grid[np.argmax(scores)])
+
+
 def judge(name, ranker, train, test, setting):
     """Fit and judge one ranker; give one row per playlist, or one that says why not."""
     about = {"setting": setting, "ranker": name}
@@ -175,7 +195,9 @@ def judge(name, ranker, train, test, setting):
     seconds = {"fit_seconds": fitted - start, "judge_seconds": time.perf_counter() - fitted}
     told = values[METRICS].mean().round(4).to_dict() | {k: round(s, 1) for k, s in seconds.items()}
     print(f"{setting}: {name}: {told}", flush=True)
-    return values.assign(**about, **seconds, note="")
+    options = getattr(ranker, "options", None) or {}
+    chosen = ", ".join(f"{option}={value:g}" for option, value in options.items())
+    return values.assign(**about, **seconds, chosen=chosen, note="")
 
 
 def summarize(values, data):
@@ -183,8 +205,8 @@ def summarize(values, data):
     done = values[values["note"].fillna("") == ""]
     table = means_with_errors(done, METRICS)
     keys = ["setting", "ranker"]
-    seconds = done.groupby(keys, sort=False)[["fit_seconds", "judge_seconds"]].first()
-    table = table.merge(seconds.reset_index(), on=keys)
+    about = done.groupby(keys, sort=False)[["fit_seconds", "judge_seconds", "chosen"]].first()
+    table = table.merge(about.reset_index(), on=keys)
     notes = values.loc[values["note"].fillna("") != "", [*keys, "note"]]
     table = pd.concat([table, notes], ignore_index=True).round(4)
     table = table.sort_values(["setting", "auc"], ascending=[True, False], kind="stable")

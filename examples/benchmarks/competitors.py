@@ -25,17 +25,20 @@ class Competitor(FeatureRanker):
     """Base of competitors.
 
     Subclasses implement `_factorise`, which sets `user_vectors_` and `catalogue_vectors_`, and, if
-    they can, `_vectors_of_new_users` and `_vectors_of_new_songs`.
+    they can, `_vectors_of_new_users` and `_vectors_of_new_songs`. Those whose results depend much
+    on the options of the model have a `grid` to choose `options` from.
     """
 
     package = module = ""
     cannot = {"cold users": NO_USERS, "cold songs": NO_SONGS}
     fit_intercept = True
     n_neighbors = 1
+    grid = ()
 
-    def __init__(self, *, song_features=None, user_features=None, seed=0):
+    def __init__(self, *, song_features=None, user_features=None, options=None, seed=0):
         self.song_features = song_features
         self.user_features = user_features
+        self.options = options
         self.seed = seed
 
     user, playlist, song = "user", "playlist", "song"
@@ -85,12 +88,19 @@ class ImplicitALS(Competitor):
     """Alternating least squares of `implicit`."""
 
     package, module = "implicit", "implicit.als"
+    grid = tuple(
+        {"factors": factors, "regularization": penalty, "alpha": alpha}
+        for factors in (32, 64)
+        for penalty in (0.05, 10.0, 100.0)
+        for alpha in (1.0, 10.0)
+    )
 
     def _factorise(self, counts):
         from implicit.als import AlternatingLeastSquares
 
+        options = {"factors": 64, "regularization": 0.05} | (self.options or {})
         model = AlternatingLeastSquares(
-            factors=64, regularization=0.05, iterations=15, use_gpu=False, random_state=self.seed
+            iterations=15, use_gpu=False, random_state=self.seed, **options
         )
         model.fit(counts, show_progress=False)
         self.user_vectors_, self.catalogue_vectors_ = model.user_factors, model.item_factors
@@ -129,11 +139,18 @@ class IrspackRP3(Competitor):
     """RP3beta of `irspack`: random walks from the user's songs."""
 
     package, module = "irspack", "irspack"
+    grid = tuple(
+        {"alpha": alpha, "beta": beta, "normalize_weight": normalised}
+        for alpha in (0.6, 1.0)
+        for beta in (0.0, 0.3, 0.6)
+        for normalised in (False, True)
+    )
 
     def _factorise(self, counts):
         from irspack import RP3betaRecommender
 
-        model = RP3betaRecommender(counts.astype(np.float64), top_k=500, normalize_weight=True)
+        options = {"normalize_weight": True} | (self.options or {})
+        model = RP3betaRecommender(counts.astype(np.float64), top_k=500, **options)
         model.learn()
         self.user_vectors_ = csr_array(counts, dtype=np.float64)
         self.catalogue_vectors_ = csr_array(model.W.T, dtype=np.float64)
@@ -144,6 +161,11 @@ class IrspackIALS(Competitor):
 
     package, module = "irspack", "irspack"
     cannot = {}
+    grid = tuple(
+        {"alpha0": alpha, "reg": penalty}
+        for alpha in (0.03, 0.1, 0.3)
+        for penalty in (0.001, 0.003, 0.01, 0.03)
+    )
 
     def _factorise(self, counts):
         from irspack import IALSRecommender
@@ -153,9 +175,8 @@ class IrspackIALS(Competitor):
             features |= {"user_features": _sparse(self.user_attributes_), "lambda_user_feature": 1}
         if self.song_attributes_ is not None:
             features |= {"item_features": _sparse(self.song_attributes_), "lambda_item_feature": 1}
-        self._model = IALSRecommender(
-            counts, n_components=128, alpha0=0.1, reg=0.003, random_seed=self.seed, **features
-        )
+        options = {"n_components": 128, "alpha0": 0.1, "reg": 0.003} | (self.options or {})
+        self._model = IALSRecommender(counts, random_seed=self.seed, **options, **features)
         self._model.learn()
         self.user_vectors_ = self._model.get_user_embedding()
         self.catalogue_vectors_ = self._model.get_item_embedding()
