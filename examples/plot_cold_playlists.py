@@ -11,7 +11,7 @@ finds the songs of a user's next playlist, and how many playlists must a user ha
 # %%
 # Nine rankers, one split
 # -----------------------
-# All rankers train on the same table, from which some playlists of a fifth of the users are held
+# All rankers train on the same table, from which some playlists of two users in five are held
 # out. Three of the rankers learn weights of the same song features.
 
 import matplotlib.pyplot as plt

@@ -90,14 +90,24 @@ print(f"AUC by size of the artist vectors: {sizes}")
 # A feature that cheats
 # ---------------------
 # Popularity could be computed once, over the whole table, and passed as a column like any other.
-# But then the held-out playlists have been counted too. Inside the ranker the same feature is
-# counted on training playlists alone.
+# But then the held-out playlists have been counted too: their songs seem more popular than training
+# knows, and the ranker is told a part of the answer. Inside the ranker the same feature is counted
+# on training playlists alone. To see that it is the rows that cheat, and not the way of counting,
+# the column is also made from the training rows of the split.
 
-counted = np.log(X.groupby("song")["playlist"].transform("nunique"))
-beforehand = [*parts[:-1], ("popularity", StandardScaler(), ["counted"])]
-auc["popularity, computed beforehand"] = cross_val_score(
-    ranker_with(beforehand), X.assign(counted=counted), cv=cv
-).mean()
+beforehand = ranker_with([*parts[:-1], ("popularity", StandardScaler(), ["counted"])])
+
+
+def score_with_counts(rows):
+    """Count songs in some rows of the table, and score a ranker that has it as a column."""
+    counts = X.iloc[rows].groupby("song")["playlist"].nunique()
+    table = X.assign(counted=np.log(X["song"].map(counts)))
+    return cross_val_score(beforehand, table, cv=cv).mean()
+
+
+((train, test),) = cv.split(X)
+by_hand = score_with_counts(train)
+auc["popularity, computed beforehand"] = score_with_counts(np.arange(len(X)))
 
 figure, axes = plt.subplots(figsize=(8, 3.8), layout="constrained")
 bars = axes.barh(list(auc), auc.values(), color=["#0072B2"] * len(parts) + ["#D55E00"])
@@ -111,9 +121,12 @@ plt.show()
 # What we learnt
 # --------------
 # Popularity brings more than genre, year and artist together, and the size of the artist
-# vectors hardly matters. A popularity that was counted beforehand has seen the test playlists: its
-# figure is not to be trusted, whichever way it comes out. What is learned from playlists belongs
-# inside the ranker.
+# vectors hardly matters. A popularity that was counted beforehand has seen the test playlists. Its
+# AUC is higher, but not since anything was learned: counted in the training rows alone, the same
+# column has the figure of the feature that is learned in ``fit``. With truly new playlists the
+# difference is gone. What is learned from playlists belongs inside the ranker.
 
 honest, cheating = auc["+ popularity"], auc["popularity, computed beforehand"]
-print(f"popularity learned in fit {honest:.3f}, computed beforehand {cheating:.3f}")
+print(f"popularity learned in fit: {honest:.4f}")
+print(f"a column, counted in training rows: {by_hand:.4f}")
+print(f"a column, counted in all rows: {cheating:.4f}")

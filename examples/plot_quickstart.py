@@ -4,22 +4,23 @@ How do I get from playlists to recommendations?
 ===============================================
 
 A table of playlists goes in, and songs for somebody's next playlist come out. Four steps: look at
-the table, make features, fit, recommend. Then: is it any better than the most popular songs?
+the table, make features, fit, recommend. Then: is it any better than the most popular songs? And
+what if the columns of a table have other names?
 """
 
 # %%
 # The table
 # ---------
 # One row for each song in a playlist. Three columns are ids; the others describe the song or the
-# user of the row. Your own CSV or Parquet file is read by :func:`~skmtc.datasets.read_table`; here
-# it is the generated table that comes with the package.
+# user of the row. Your own table is read by ``pd.read_csv`` or ``pd.read_parquet``, and the last but
+# one step tells what to do with it; here it is the generated table that comes with the package.
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker, evaluate
 from skmtc.datasets import load_sample
-from skmtc.features import make_song_features
+from skmtc.features import guess_song_roles, make_song_features
 from skmtc.inspection import HitRateDisplay
 from skmtc.model_selection import ColdPlaylistSplit
 
@@ -61,6 +62,26 @@ print(pd.DataFrame(songs, index=queries["user"]))
 rankers = {"popularity": PopularityRanker().fit(X.iloc[train]), "multitask": ranker}
 HitRateDisplay.from_estimators(rankers, X.iloc[test])
 plt.show()
+
+# %%
+# Your own table
+# --------------
+# It will have other names and other columns. Rename the ids, and read how the rest is understood:
+# numbers are features whatever their names, artists, genres and keys are known by theirs, and what
+# is not used is told with the reason. A column with another name is given its role by hand. Values
+# may be missing, but not ids.
+
+own = X.rename(columns={"user": "owner", "song": "track", "artist": "band", "genre": "style"})
+own = own[["owner", "playlist", "track", "band", "style", "year", "x4"]]  # as if from a file
+own = own.rename(columns={"owner": "user", "track": "song", "band": "artist"})
+roles = guess_song_roles(own)
+print(f"numbers: {roles.numeric}, artist: {roles.artist!r}, genre: {roles.genre!r}")
+print(f"not used: {roles.left_out}")
+
+own_ranker = MultitaskPlaylistRanker(
+    song_features=make_song_features(own, genre="style", random_state=0), random_state=0
+)
+print(own_ranker.fit(own).recommend(pd.DataFrame({"playlist": ["playlist0"]}))[0])
 
 # %%
 # What we learnt

@@ -75,8 +75,8 @@ plt.show()
 # --------------
 # The one feature that playlists truly share comes in first and keeps the largest weight; weak
 # penalties let in others, which stand for what these hundred users happen to have in common.
-# Weights of playlists matter little for new playlists: as the penalty falls a hundredfold, their
-# AUC moves by less than a hundredth, while that of the training playlists keeps rising. The two
+# Weights of playlists matter little for new playlists: from strong penalties to weak ones their
+# AUC hardly moves, while that of the training playlists keeps rising. The two
 # curves of the right panel are for different playlists, so that only their slopes compare.
 
 alone = [f"{v:.3g}" for v, row in zip(shared_l1, coef, strict=True) if np.count_nonzero(row) == 1]

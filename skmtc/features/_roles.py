@@ -7,8 +7,8 @@ from skmtc._table import column_label
 AUTO = "auto"
 
 ID_NAMES = {
-    "user": ("user", "user_id"),
-    "playlist": ("playlist", "playlist_id", "pid"),
+    "user": ("user", "user_id", "username", "user_name", "owner", "owner_id"),
+    "playlist": ("playlist", "playlist_id", "pid", "playlist_name"),
     "song": ("song", "song_id", "track", "track_id", "track_uri"),
     "artist": ("artist", "artist_id", "artist_uri", "artist_name"),
 }

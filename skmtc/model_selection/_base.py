@@ -233,10 +233,12 @@ def _check_not_empty(parts, number, splitter):
     for side, mask in (("training", parts.train), ("test", parts.test)):
         if not mask.any():
             why = {k: v for k, v in {**parts.left_out, **parts.passed_over}.items() if v}
+            rare = getattr(splitter, "min_song_count", 1) > 1
+            do = ", other sizes or a lower `min_song_count`" if rare else " or other sizes"
             raise ValueError(
                 f"Split {number} of {splitter!r} must have {side} rows; got none of {len(mask)} "
-                f"rows, for these reasons: {why or 'the table is too small'}. Use a larger table "
-                "or other sizes."
+                f"rows, for these reasons: {why or 'the table is too small'}. Use a larger "
+                f"table{do}."
             )
 
 

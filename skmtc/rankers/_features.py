@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 
 from skmtc._table import describing_columns
 from skmtc.rankers._columns import Columns
@@ -55,6 +56,7 @@ def user_transformer(user_features, frame, columns):
 
 def fit_features(transformer, rows, membership, id_label):
     """Fit a transformer on one row per song or user; give the matrix it makes."""
+    _check_chosen(transformer, rows)
     matrix = transformer.fit_transform(rows, membership)
     _check_no_id(transformer, id_label, rows)
     return check_features(matrix, transformer, rows)
@@ -117,6 +119,21 @@ def _clone(transformer, name):
             f"{transformer!r}. Pass e.g. a ColumnTransformer."
         )
     return clone(transformer)
+
+
+def _check_chosen(transformer, rows):
+    """Refuse a ColumnTransformer whose columns are not there, such as ids of another kind."""
+    if not isinstance(transformer, ColumnTransformer) or not isinstance(rows, pd.DataFrame):
+        return
+    chosen = [columns for _, _, columns in transformer.transformers]
+    chosen = [c if isinstance(c, list) else [c] for c in chosen]
+    lacking = [c for part in chosen for c in part if isinstance(c, str) and c not in rows.columns]
+    if lacking:
+        raise ValueError(
+            f"Features must be made of columns that describe them, among {list(rows.columns)}; got "
+            f"a ColumnTransformer of {lacking}. Choose other columns; where they were guessed and "
+            "ids have unusual names, rename these to 'user', 'playlist' and 'song' before."
+        )
 
 
 def _check_no_id(transformer, id_label, rows):

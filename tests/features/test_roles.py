@@ -22,7 +22,12 @@ def test_usual_names_are_found_in_order_and_any_case():
 
 
 def test_names_of_ids():
-    assert all(map(looks_like_id, ["user", "PID", "album_id", "album_uri", "song"]))
+    assert all(
+        map(
+            looks_like_id,
+            ["user", "Owner", "PID", "playlist_name", "album_id", "album_uri", "song"],
+        )
+    )
     assert not any(map(looks_like_id, ["year", "humid", "acid"]))
 
 

@@ -154,7 +154,10 @@ def test_describe_tells_of_random_splits():
         (ColdUserSplit(user_size=1.0), "`user_size` must be a share above 0 and below 1; got 1.0"),
         (ColdPlaylistSplit(playlist_size="half"), "`playlist_size` must be a share"),
         (ColdPlaylistSplit(min_song_count=0), "`min_song_count` must be a whole number from 1 on"),
-        (ColdPlaylistSplit(min_song_count=99), "must have test rows; got none of 150 rows"),
+        (
+            ColdPlaylistSplit(min_song_count=99),
+            "must have test rows; got none of 150 rows, .* or a lower `min_song_count`.",
+        ),
         (ColdSongSplit(song_size=0), "`song_size` must be a share"),
         (ColdSongSplit(n_songs=15), "`n_songs` must be below the number of songs, 15; got 15"),
         (ColdSongSplit(2, n_songs=8), "2 windows of 8, and a song to train on; got 15 of 15"),

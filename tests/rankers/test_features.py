@@ -99,7 +99,16 @@ def test_array_columns_keep_their_positions(X):
         ({}, {"song_features": "passthrough"}, r"numeric columns; got \['artist', .*'country'\]"),
         ({}, {"song_features": _columns("passthrough", ["artist"])}, "Features must be numbers"),
         ({"x1": 1e30}, {}, "got values up to 1.0e\\+30 in feature 'x1'. Rescale"),
-        ({}, {"song_features": _columns(OneHotEncoder(), ["mood"])}, "column"),
+        (
+            {},
+            {"song_features": _columns(OneHotEncoder(), ["genre", "mood"])},
+            r"made of columns that describe them, .*; got a ColumnTransformer of \['mood'\]",
+        ),
+        (
+            {},
+            {"user_features": _columns(OneHotEncoder(), "playlist")},
+            r"got a ColumnTransformer of \['playlist'\]. Choose other columns",
+        ),
     ],
 )
 def test_bad_features_are_told(X, change, parameters, message):
