@@ -95,8 +95,9 @@ plt.show()
 # people are mistaken for those of a country or an age, and the ranking is worse than by the shared
 # weights alone. With some tens of neighbours it is better in every split, and the country helps
 # most. Of users who tell nothing do not pretend to know the average: they are better off with the
-# shared weights, which rank for those whose table has none of the columns of attributes. These users were generated with tastes
-# that do depend on all three attributes; in real data the gain may be smaller.
+# shared weights, which rank for those whose table has none of the columns of attributes. These
+# users were generated with tastes that do depend on all three attributes; in real data the gain may
+# be smaller.
 
 gains = np.array(similar) - np.array(shared)[:, None]
 for k, gain in zip(numbers_of_neighbors, gains.T, strict=True):

@@ -84,10 +84,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Most users have a playlist or a few and most songs are in a few playlists, while the largest counts
+# Most users have a playlist or two and most songs are in a few playlists, while the largest counts
 # are many times as high: these are long tails, and for most users and songs there is little to
 # learn from. As the truth is known, so is the limit: the weights of users lift the songs of
-# playlists far above where the shared ones put them, and weights of playlists add to that.
+# playlists far above where the shared ones put them, and weights of playlists add a little.
 
 
 def tell(counts):

@@ -12,8 +12,8 @@ what if the columns of a table have other names?
 # The table
 # ---------
 # One row for each song in a playlist. Three columns are ids; the others describe the song or the
-# user of the row. Your own table is read by ``pd.read_csv`` or ``pd.read_parquet``, and the last but
-# one step tells what to do with it; here it is the generated table that comes with the package.
+# user of the row. Here it is the generated table that comes with the package; what to do with a
+# file of your own is told further down.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -72,7 +72,7 @@ plt.show()
 # may be missing, but not ids.
 
 own = X.rename(columns={"user": "owner", "song": "track", "artist": "band", "genre": "style"})
-own = own[["owner", "playlist", "track", "band", "style", "year", "x4"]]  # as if from a file
+own = own[["owner", "playlist", "track", "band", "style", "year", "x4"]]  # as by pd.read_csv
 own = own.rename(columns={"owner": "user", "track": "song", "band": "artist"})
 roles = guess_song_roles(own)
 print(f"numbers: {roles.numeric}, artist: {roles.artist!r}, genre: {roles.genre!r}")

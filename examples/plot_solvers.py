@@ -24,7 +24,7 @@ from skmtc.model_selection import ColdPlaylistSplit
 
 MultitaskPlaylistRanker().fit(make_playlists(preset="tiny", random_state=0).drop(columns="year"))
 
-X = make_playlists(150, 600, 5_000, 500, mean_length=30, random_state=0)
+X = make_playlists(150, 500, 4_000, 400, mean_length=30, random_state=0)
 print(f"{X['playlist'].nunique()} playlists, {X['song'].nunique():,} songs")
 ((train, test),) = ColdPlaylistSplit(random_state=0).split(X)
 features = make_song_features(X, embedding=False)
