@@ -109,7 +109,7 @@ plt.show()
 # On new playlists, each at its best penalty, the two losses are hardly apart, so that the paper's
 # approximation costs next to nothing here. Their best penalties differ, and move with the push: a
 # penalty that was tuned for one loss is not right for the other. As both are minimised by the same
-# solver, which never looks at pairs of songs, the classification loss saves little time or none.
+# solver, which needs no pairs of songs, the time that the classification loss saves is modest.
 #
 # Each loss at its best penalty, and the time of its fits:
 

@@ -4,6 +4,8 @@ import csv
 import importlib
 import pathlib
 import re
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -80,6 +82,21 @@ def test_picture_of_the_readme_shows_the_stored_figures():
     drawn = Counter(re.findall(r">(0\.\d\d)</text>", (DOCS / "_static/results.svg").read_text()))
     assert stored
     assert stored <= drawn
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path):
+    (tmp_path / "guide").mkdir()
+    (tmp_path / "index.html").write_text(
+        '<a href="guide/a.html#here"></a><a href="guide/"></a><a href="https://example.org/x"></a>'
+        '<a href="guide/a.html#there"></a><a href="b.html"></a><img src="no.png">'
+    )
+    (tmp_path / "guide/a.html").write_text('<p id="here"></p><a href="../index.html"></a>')
+    done = subprocess.run(
+        [sys.executable, DOCS / "internal_links.py", tmp_path], capture_output=True, text=True
+    )
+    broken = ["b.html", "guide/", "guide/a.html#there", "no.png"]
+    assert done.stdout.splitlines() == [f"index.html: {link}" for link in broken]
+    assert (done.returncode, done.stderr) == (1, "4 links lead nowhere\n")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
