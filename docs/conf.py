@@ -29,6 +29,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": "plot_",
     "ignore_pattern": "benchmarks",
+    "within_subsection_order": "gallery_order.place",
     "abort_on_example_error": True,
     "download_all_examples": False,
 }

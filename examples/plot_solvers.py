@@ -12,7 +12,7 @@ judged by one number: how far the objective is above its minimum, after so many 
 # One problem, two solvers
 # ------------------------
 # A small fit first, so that the time of compiling (with the extra ``fast``) is not counted. The
-# minimum is taken from a third fit, with a tolerance so small that its error does not show.
+# minimum is the lowest value of three fits, the third of which has a far smaller tolerance.
 
 import matplotlib.pyplot as plt
 

@@ -4,6 +4,7 @@ import csv
 import importlib
 import pathlib
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -82,6 +83,20 @@ def test_picture_of_the_readme_shows_the_stored_figures():
     drawn = Counter(re.findall(r">(0\.\d\d)</text>", (DOCS / "_static/results.svg").read_text()))
     assert stored
     assert stored <= drawn
+
+
+def test_every_example_has_a_place_in_the_gallery():
+    order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
+    there = [path.stem.removeprefix("plot_") for path in (ROOT / "examples").glob("plot_*.py")]
+    assert sorted(order) == sorted(there)
+
+
+@pytest.mark.parametrize("path", (ROOT / "examples").glob("plot_*.py"), ids=lambda p: p.stem)
+def test_an_example_asks_and_ends_with_what_was_learnt(path):
+    title, *_, last = re.split(r"^# %%\n", path.read_text(), flags=re.MULTILINE)
+    assert title.split("\n")[2].endswith("?")
+    assert last.startswith("# What we learnt\n")
+    assert "print(" in last
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
