@@ -15,6 +15,7 @@ from test_public_api import MODULES
 ROOT = pathlib.Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [*DOCS.glob("*.rst"), *(DOCS / "user_guide").glob("*.rst")]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 ORDER = ["datasets", "features", "", "model_selection", "metrics", "inspection", "cli", "optimize"]
 
 
@@ -87,11 +88,11 @@ def test_picture_of_the_readme_shows_the_stored_figures():
 
 def test_every_example_has_a_place_in_the_gallery():
     order = runpy.run_path(str(DOCS / "_extensions" / "gallery_order.py"))["ORDER"]
-    there = [path.stem.removeprefix("plot_") for path in (ROOT / "examples").glob("plot_*.py")]
+    there = [path.stem.removeprefix("plot_") for path in EXAMPLES]
     assert sorted(order) == sorted(there)
 
 
-@pytest.mark.parametrize("path", (ROOT / "examples").glob("plot_*.py"), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_an_example_asks_and_ends_with_what_was_learnt(path):
     title, *_, last = re.split(r"^# %%\n", path.read_text(), flags=re.MULTILINE)
     assert title.split("\n")[2].endswith("?")
