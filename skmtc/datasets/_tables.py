@@ -165,6 +165,6 @@ def _check_columns(X, what, required=("playlist", "song")):
         near = [c for name in missing for c in get_close_matches(name, map(str, X.columns), 1)]
         raise ValueError(
             f"A membership table must have the columns {' and '.join(required)}; got {what} with "
-            f"columns {list(X.columns)[:12]}. Rename or add {missing}, or say which columns to use"
-            f"{f' (nearest: {near})' if near else ''}."
+            f"columns {list(X.columns)[:12]}. Rename or add {missing}, or say which columns to use "
+            f"with `playlist` and `song`{f' (nearest: {near})' if near else ''}."
         )

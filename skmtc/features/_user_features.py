@@ -81,7 +81,8 @@ def make_user_features(
     if not parts:
         raise ValueError(
             f"User features need at least one column with a role; got none: {roles}. Name the "
-            "columns to use with `numeric` or `categorical`."
+            "columns to use with `numeric` or `categorical`, or pass user_features=None to the "
+            "ranker where nothing is known of users."
         )
     return ColumnTransformer(parts, sparse_threshold=0)
 
