@@ -122,8 +122,8 @@ plt.show()
 # --------------
 # Popularity brings more than genre, year and artist together, and the size of the artist
 # vectors hardly matters. A popularity that was counted beforehand has seen the test playlists. Its
-# AUC is higher, but not since anything was learned: counted in the training rows alone, the same
-# column has the figure of the feature that is learned in ``fit``. With truly new playlists the
+# AUC is higher, but not because more was learned: counted in the training rows alone, the same
+# column comes close to the feature that is learned in ``fit``. With truly new playlists the
 # difference is gone. What is learned from playlists belongs inside the ranker.
 
 honest, cheating = auc["+ popularity"], auc["popularity, computed beforehand"]

@@ -130,9 +130,9 @@ def _check_chosen(transformer, rows):
     lacking = [c for part in chosen for c in part if isinstance(c, str) and c not in rows.columns]
     if lacking:
         raise ValueError(
-            f"Features must be made of columns that describe them, among {list(rows.columns)}; got "
-            f"a ColumnTransformer of {lacking}. Choose other columns; where they were guessed and "
-            "ids have unusual names, rename these to 'user', 'playlist' and 'song' before."
+            f"A ColumnTransformer of features must choose among {list(rows.columns)}; got "
+            f"{lacking}. Choose other columns; if they were guessed in a table whose ids have "
+            "unusual names, rename these to 'user', 'playlist' and 'song' first."
         )
 
 

@@ -102,12 +102,12 @@ def test_array_columns_keep_their_positions(X):
         (
             {},
             {"song_features": _columns(OneHotEncoder(), ["genre", "mood"])},
-            r"made of columns that describe them, .*; got a ColumnTransformer of \['mood'\]",
+            r"must choose among \['song', 'artist', .*; got \['mood'\]",
         ),
         (
             {},
             {"user_features": _columns(OneHotEncoder(), "playlist")},
-            r"got a ColumnTransformer of \['playlist'\]. Choose other columns",
+            r"must choose among \['user', .*; got \['playlist'\]. Choose other columns",
         ),
     ],
 )
