@@ -10,9 +10,9 @@ recommendations for everybody take, on an ordinary machine, and how does the tim
 # %%
 # The table
 # ---------
-# Long playlists, as people make them on streaming services, from a catalogue of 2,000 songs. That
-# is small, and keeps this page fast to build: the time of a fit grows with playlists times songs.
-# The scripts in ``examples/benchmarks`` time larger catalogues.
+# Long playlists, as people make them on streaming services, from a small catalogue with few
+# features, which keeps this page fast to build: the time of a fit grows with the rows, and with
+# playlists times songs. The scripts in ``examples/benchmarks`` time larger catalogues.
 
 import time
 
@@ -26,9 +26,10 @@ from skmtc.features import make_song_features
 from skmtc.model_selection import ColdPlaylistSplit
 
 start = time.perf_counter()
-X = make_playlists(1_500, 6_000, 2_000, 300, mean_length=172, random_state=0)
+X = make_playlists(1_250, 5_000, 1_500, 250, n_features=5, mean_length=206, random_state=0)
 print(f"{len(X):,} rows, {X.memory_usage(deep=True).sum() / 1e6:.0f} MB")
 print(f"{X['playlist'].nunique():,} playlists of {X['user'].nunique():,} users")
+print(f"{X['song'].nunique():,} songs")
 print(f"drawn in {time.perf_counter() - start:.1f} s")
 
 # %%
@@ -61,7 +62,7 @@ features = make_song_features(X, embedding=False)
 rows = []
 for share in (1 / 16, 1 / 4, 1):
     part = X[X["user"].isin(users[: round(share * len(users))])]
-    ranker = MultitaskPlaylistRanker(song_features=features, tol=1e-2, n_jobs=2, random_state=0)
+    ranker = MultitaskPlaylistRanker(song_features=features, tol=5e-2, n_jobs=2, random_state=0)
     split_time, (X_train, X_test) = timed(split, part)
     fit_time, _ = timed(ranker.fit, X_train)
     judge_time, judged = timed(evaluate, ranker, X_test, "auc")
