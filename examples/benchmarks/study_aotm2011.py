@@ -72,9 +72,7 @@ def read(options):
 def make_entries(train, setting, options):
     """Give all rankers by name."""
     tiny = options.tiny
-    # The most popular songs are more than 4 standard deviations above the mean, where features
-    # are usually clipped, and new users are told little else.
-    features = make_song_features(train[["song"]], embedding="song", clip=10.0, random_state=0)
+    features = make_song_features(train[["song"]], embedding="song", random_state=0)
     if tiny:
         features.set_params(song__vector_size=8)
     common = {"n_jobs": options.jobs, "random_state": 0}

@@ -14,6 +14,9 @@ from skmtc.features._song_embedding import SongEmbedding
 from skmtc.features._song_roles import SongRoles, guess_song_roles
 
 EMBEDDINGS = ("artist", "song", "both")
+# The most popular songs are far above the mean: clipped as low as other numbers, they would all
+# be alike, and a list that starts with popular songs would start in any order.
+POPULARITY_CLIP = 10.0
 
 
 def make_song_features(
@@ -77,7 +80,8 @@ def make_song_features(
         for those of songs, unless the set is for new songs.
 
     clip : float, default=4.0
-        Standardised features are clipped at plus and minus this.
+        Standardised features are clipped at plus and minus this; the popularity of songs at 10 or
+        more, so that the most popular ones are not all alike.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the embeddings.
@@ -130,7 +134,8 @@ def make_song_features(
     parts.append(("artist_popularity", scaled(clip, ("encode", encoder)), roles.artist))
     if popularity:
         _check_role(roles, "song", "popularity=True", "popularity=False")
-        parts.append(("popularity", scaled(clip, ("encode", PopularityEncoder())), roles.song))
+        encoder, high = ("encode", PopularityEncoder()), max(clip, POPULARITY_CLIP)
+        parts.append(("popularity", scaled(high, encoder), roles.song))
     if "song" in embedded:
         parts.append(("song", SongEmbedding(random_state=random_state), roles.song))
     parts = [(name, part, as_list(labels)) for name, part, labels in parts if as_list(labels)]

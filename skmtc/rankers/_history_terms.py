@@ -9,9 +9,10 @@ from skmtc.rankers._sparse import as_ones, one_hot
 TERMS = ("song", "artist", "collocation")
 
 # On new playlists held out of a training table of AotM-2011, 20 or 50 neighbours lost a little AUC,
-# and 3 or 30 prior songs changed nothing. The shrinkage and the scale were not varied.
+# 300 changed nothing, nor did 3 or 30 prior songs; a shrinkage of 10 lost 0.0006 of AUC. The scale
+# was not varied.
 N_NEIGHBORS = 100
-SHRINKAGE = 10.0
+SHRINKAGE = 3.0
 COLLOCATION_SCALE = 5.0
 # How many songs of a user the rate of all users counts for, when the user's own rate is taken.
 PRIOR_SONGS = 10.0

@@ -80,6 +80,18 @@ def test_a_table_of_ids_alone():
     assert parts(transformer) == {"popularity": ["song_id"], "song": ["song_id"]}
 
 
+def test_the_most_popular_songs_are_not_all_alike():
+    # 200 songs are in one playlist, the others in 20 to 30: about 7 deviations above the mean.
+    popular = {1000: 25, 1001: 25, 1002: 20, 1003: 30}
+    song = np.concatenate([np.arange(200), *(np.full(n, m) for m, n in popular.items())])
+    playlist = np.concatenate([np.arange(200) % 30, *(np.arange(n) for n in popular.values())])
+    X = pd.DataFrame({"user": playlist, "playlist": playlist, "song": song})
+    table = read_memberships(X, user="user", playlist="playlist", song="song")
+    features = make_song_features(X[["song"]], embedding=False)
+    popularity = features.fit_transform(table.song_rows, csr_array(table.membership.T)).ravel()
+    assert 4 < popularity[-2] < popularity[-1] < 10
+
+
 def test_a_guess_can_be_read_back_and_changed(X):
     roles = guess_song_roles(X)
     assert parts(make_song_features(roles)) == parts(make_song_features(X))
