@@ -4,18 +4,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from skmtc.optimize import _compiled
-from skmtc.optimize._point import Block, SortedProblem
+from skmtc.optimize._blocks import Block, End, Start, SweepRules
+from skmtc.optimize._point import SortedProblem
+from skmtc.optimize._remote_sweep import sweep_elsewhere
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize._sweep import Penalties, Totals, sweep_users
+from skmtc.optimize._sweep import Penalties, Totals
 from skmtc.optimize._threads import Threads
 
 Array = NDArray[np.floating[Any]]
 
-SWEEP_STEPS = 16
 MAX_SWEEPS = 4
 # Sweeps go on while one brings more than this share of all they brought.
 WORTHWHILE = 0.15
@@ -98,9 +97,13 @@ class InnerProblem:
         decrease = 0.0
         for _ in range(MAX_SWEEPS):
             totals, shared, gain = self.shift_shared(totals, shared)
-            totals, swept, caution = self._sweep(totals, shared, caution)
+            totals, gains, caution = self.sweep(totals, shared, caution)
             nearest = closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
-            gain += swept + self._shared_cost(totals, shared) - self._shared_cost(totals, nearest)
+            gain += (
+                float(gains.sum())
+                + self._shared_cost(totals, shared)
+                - self._shared_cost(totals, nearest)
+            )
             shared = nearest
             decrease += gain
             if not gain > WORTHWHILE * decrease:
@@ -135,77 +138,55 @@ class InnerProblem:
             size *= BACKTRACK
         return totals, shared, 0.0
 
-    def _sweep(
+    def sweep(
         self, totals: Totals, shared: NDArray[np.float64], caution: Array
-    ) -> tuple[Totals, float, Array]:
-        """Sweep all blocks; give the new totals, the gain, and the caution they ask for."""
+    ) -> tuple[Totals, NDArray[np.float64], Array]:
+        """Sweep all blocks, here or where the features are.
+
+        Parameters
+        ----------
+        totals, shared, caution
+            As for `minimise`; the shared weights are held.
+
+        Returns
+        -------
+        totals : Totals
+            Where users ended.
+
+        gains : ndarray of shape (n_users,)
+            How much lower the surrogate of each user is.
+
+        caution : ndarray of shape (n_playlists,)
+            Factors for the next time.
+        """
+        problem = self.problem
         new = Totals(np.empty_like(totals.playlist), np.empty_like(totals.user))
-        new_caution = np.empty_like(caution)
-        row = shared.astype(totals.user.dtype)
+        gains, new_caution = np.empty(len(new.user)), np.empty_like(caution)
+        rules = SweepRules(shared.astype(totals.user.dtype), self.penalties, self.negligible)
 
-        def sweep(block: Block) -> float:
-            start = Totals(totals.playlist[block.playlists], totals.user[block.users])
-            end, gains, cautious = self.sweep_block(block, start, row, caution[block.playlists])
-            new.playlist[block.playlists], new.user[block.users] = end
-            new_caution[block.playlists] = cautious
-            return float(gains.sum())
+        def start(block: Block) -> Start:
+            playlists, users, _ = block
+            own = Totals(totals.playlist[playlists], totals.user[users])
+            return Start(block, self.expansion.take(playlists), own, caution[playlists])
 
-        gain = sum(self.threads.map(sweep, self.problem.blocks))
-        return new, gain, new_caution
+        def keep(block: Block, end: End) -> None:
+            playlists, users, _ = block
+            (new.playlist[playlists], new.user[users]), gains[users] = end.totals, end.gains
+            new_caution[playlists] = end.caution
 
-    def sweep_block(
-        self, block: Block, start: Totals, shared: Array, caution: Array
-    ) -> tuple[Totals, NDArray[np.float64], Array]:
-        """Sweep one block of users, by the compiled loop if there is one."""
-        compiled = self._compiled_sweep()
-        if compiled is not None:
-            return self._sweep_compiled(compiled, block, start, shared, caution)
-        return sweep_users(
-            self._block_surrogate(block),
-            start,
-            shared,
-            block.local,
-            self.penalties,
-            caution,
-            n_steps=SWEEP_STEPS,
-            negligible=self.negligible,
-        )
-
-    def _compiled_sweep(self) -> Any:
-        """Give the compiled loop; None where there is none, or where it does not pay."""
-        n_weights = self.problem.given.n_playlists * self.problem.given.n_features
-        if issparse(self.problem.features) or n_weights < _compiled.WORTHWHILE_WEIGHTS:
-            return None
-        return _compiled.compiled_sweep()
-
-    def _sweep_compiled(
-        self, compiled: Any, block: Block, start: Totals, shared: Array, caution: Array
-    ) -> tuple[Totals, NDArray[np.float64], Array]:
-        """Do what `sweep_users` does, by the compiled loop, which works in place."""
-        objective, penalties, kind = self.problem.objective, self.penalties, shared.dtype
-        playlists = block.playlists
-        expansion = self.expansion.take(playlists)
-        nothing = np.empty((0, len(shared)), dtype=kind)
-        pairs = [nothing if pair is None else pair for pair in (expansion.removed, expansion.added)]
-        end = Totals(start.playlist.copy(), start.user.copy())
-        caution = caution.copy()
-        gains = compiled(
-            (
-                objective.features,
-                objective.membership.indptr[playlists.start : playlists.stop + 1],
-                objective.membership.indices,
-                kind.type(self.problem.given.push),
-                self.problem.given.loss == "ranking",
-            ),
-            (*expansion[:4], *pairs, expansion.covariance),
-            *block.local,
-            *end,
-            (shared, kind.type(penalties.user_l2), kind.type(penalties.playlist_l1)),
-            caution,
-            SWEEP_STEPS,
-            self.negligible,
-        )
-        return end, gains, caution
+        workers = problem.objective.tiled_pass.workers
+        if workers is None or len(problem.blocks) == 1:
+            self.threads.map(
+                lambda block: keep(block, problem.on_blocks.sweep(start(block), rules)),
+                problem.blocks,
+            )
+        else:
+            starts = [start(block) for block in problem.blocks]
+            for block, end in zip(
+                problem.blocks, sweep_elsewhere(workers, problem.rules, rules, starts), strict=True
+            ):
+                keep(block, end)
+        return new, gains, new_caution
 
     def _loss_sum(self, weights: Array, shift: Array) -> float:
         def loss(block: Block) -> float:
@@ -224,8 +205,4 @@ class InnerProblem:
         )
 
     def _block_surrogate(self, block: Block) -> BlockSurrogate:
-        return BlockSurrogate(
-            self.expansion.take(block.playlists),
-            self.problem.positives(block),
-            self.problem.given.loss,
-        )
+        return self.problem.on_blocks.surrogate(block, self.expansion.take(block.playlists))

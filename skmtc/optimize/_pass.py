@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from skmtc._workers import Workers
 from skmtc.optimize import _compiled
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._threads import Threads
@@ -59,7 +60,14 @@ class TiledPass:
 
     offsets : ndarray of shape (n_songs,), default=None
         Added to the scores of songs: logarithms of weights.
+
+    Attributes
+    ----------
+    workers : Workers or None
+        Who has the same features and memberships elsewhere; None where the work is done here.
     """
+
+    workers: Workers | None = None
 
     def __init__(
         self,

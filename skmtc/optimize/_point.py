@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from skmtc.optimize import _compiled
 from skmtc.optimize._arrays import to_dense
+from skmtc.optimize._blocks import Block, BlockRules, Blocks
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize._padded import PaddedPositives
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._sweep import Penalties, Totals, Users, user_values
 from skmtc.optimize._terms import RiskTerms
@@ -25,14 +26,6 @@ BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
 # playlist take, and a little more.
 KEPT_ROWS = 8
 KEPT_BYTES = 2**25
-
-
-class Block(NamedTuple):
-    """A run of whole users and of their playlists."""
-
-    playlists: slice
-    users: slice
-    local: Users
 
 
 class Point(NamedTuple):
@@ -80,11 +73,21 @@ class SortedProblem:
         counts, n = objective.playlists_of_user, objective.n_playlists
         self.users = Users(np.cumsum(counts) - counts, counts)
         self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
-        self.features = self.objective.features[:, : objective.n_features]
         self.blocks = self._cut_blocks()
-        self._kept: dict[int, PaddedPositives] = {}
+        self.rules = BlockRules(
+            n_features=objective.n_features,
+            push=objective.push,
+            loss=objective.loss,
+            compiled=n * objective.n_features >= _compiled.WORTHWHILE_WEIGHTS,
+        )
         row_bytes = self.dtype.itemsize * objective.n_features
-        self._room = KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users)
+        self.on_blocks = Blocks(
+            self.objective.features,
+            self.objective.membership,
+            self.rules,
+            room=KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users),
+        )
+        self.features = self.on_blocks.weighted
 
     def change_penalties(self, user_l2: float, playlist_l1: float, shared_l1: float) -> None:
         """Set penalties, which are scaled as in the objective."""
@@ -102,19 +105,6 @@ class SortedProblem:
             local = Users(starts[a:b] - starts[a], counts[a:b])
             blocks.append(Block(slice(starts[a], ends[b - 1]), slice(a, b), local))
         return blocks
-
-    def positives(self, block: Block) -> PaddedPositives:
-        """Gather the songs of a block's playlists; they are kept while there is room."""
-        key = block.playlists.start
-        if key in self._kept:
-            return self._kept[key]
-        gathered = PaddedPositives(
-            self.features, self.objective.membership[block.playlists], self.given.push
-        )
-        if gathered.nbytes <= self._room:
-            self._room -= gathered.nbytes
-            self._kept[key] = gathered
-        return gathered
 
     @cached_property
     def _ones(self) -> csr_array:

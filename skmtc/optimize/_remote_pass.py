@@ -51,6 +51,8 @@ class RemotePass(TiledPass):
         As for :class:`TiledPass`.
     """
 
+    workers: Workers
+
     def __init__(
         self,
         features: FloatArray | csr_array,

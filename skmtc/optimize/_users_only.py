@@ -13,7 +13,7 @@ from skmtc.optimize._certificate import user_gaps
 from skmtc.optimize._curvature import Curvature
 from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize._point import Block, Point, SortedProblem
+from skmtc.optimize._point import Point, SortedProblem
 from skmtc.optimize._prox_newton import MAX_NULL_STEPS, WORTHWHILE, ProxNewton
 from skmtc.optimize._result import SolverResult
 from skmtc.optimize._sweep import Totals
@@ -283,27 +283,15 @@ class UsersOnly(ProxNewton):
     def _sweep_all(self, point: Point) -> Totals:
         """Sweep over all blocks of users; the blocks need not wait for each other."""
         problem = self.problem
-        row = point.shared.astype(problem.dtype)
         penalties = problem.penalties
         if self.users_first:
             penalties = penalties._replace(playlist_l1=PROHIBITIVE)
         inner = InnerProblem(
             problem, self._expansion(point), self.threads, penalties=penalties, tol=self.tol
         )
-        new = Totals(np.empty_like(point.totals.playlist), np.empty_like(point.totals.user))
-        self.gains, self.caution = np.empty_like(self.gains), self.caution.copy()
-
-        def sweep(block: Block) -> None:
-            playlists, users, _ = block
-            start = Totals(point.totals.playlist[playlists], point.totals.user[users])
-            # One sweep, then the next pass: without steps of the shared weights, more do not pay.
-            end, self.gains[users], self.caution[playlists] = inner.sweep_block(
-                block, start, row, self.caution[playlists]
-            )
-            new.playlist[playlists], new.user[users] = end
-
-        self.threads.map(sweep, problem.blocks)
-        return new
+        # One sweep, then the next pass: without steps of the shared weights, more do not pay.
+        totals, self.gains, self.caution = inner.sweep(point.totals, point.shared, self.caution)
+        return totals
 
 
 class _Ledger:

@@ -5,6 +5,7 @@ import pytest
 from problems import make_coef, make_objective
 
 from skmtc.optimize import MultitaskObjective, _compiled, solve_prox_newton
+from skmtc.optimize._blocks import Start, SweepRules
 from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._point import SortedProblem
 from skmtc.optimize._surrogate import Expansion
@@ -61,9 +62,14 @@ def _sweep_one_by_one(inner, point, caution):
             users=slice(u, u + 1),
             local=type(inner.problem.users)(np.array([0]), counts[u : u + 1]),
         )
-        start = Totals(point.totals.playlist[block.playlists], point.totals.user[block.users])
-        shared = point.shared.astype(start.user.dtype)
-        end, gain, new_caution = inner.sweep_block(block, start, shared, caution[block.playlists])
+        start = Start(
+            block,
+            inner.expansion.take(block.playlists),
+            Totals(point.totals.playlist[block.playlists], point.totals.user[block.users]),
+            caution[block.playlists],
+        )
+        rules = SweepRules(point.shared.astype(inner.problem.dtype), inner.penalties, 0.0)
+        end, gain, new_caution = inner.problem.on_blocks.sweep(start, rules)
         ends.append(end)
         gains += gain.sum()
         cautions.append(new_caution)
@@ -77,33 +83,33 @@ def _sweep_one_by_one(inner, point, caution):
 def test_it_ends_where_numpy_ends(loss, pairs, playlist_l1, monkeypatch):
     inner, point = _case(loss=loss, pairs=pairs, playlist_l1=playlist_l1, push=2.0)
     caution = np.ones(len(point.losses))
-    compiled = inner._sweep(point.totals, point.shared, caution)
+    compiled = inner.sweep(point.totals, point.shared, caution)
     monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
     with np.errstate(all="ignore"):
         totals, gain, new_caution = _sweep_one_by_one(inner, point, caution)
     assert gain > 0
     np.testing.assert_allclose(compiled[0].playlist, totals.playlist, atol=1e-6)
     np.testing.assert_allclose(compiled[0].user, totals.user, atol=1e-6)
-    assert compiled[1] == pytest.approx(gain)
+    assert compiled[1].sum() == pytest.approx(gain)
     np.testing.assert_array_equal(compiled[2], new_caution)
 
 
 def test_single_precision(monkeypatch):
     inner, point = _case(dtype=np.float32)
     caution = np.ones(len(point.losses), dtype=np.float32)
-    totals, gain, _ = inner._sweep(point.totals, point.shared, caution)
+    totals, gains, _ = inner.sweep(point.totals, point.shared, caution)
     assert totals.playlist.dtype == totals.user.dtype == np.float32
     monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
     expected, expected_gain, _ = _sweep_one_by_one(inner, point, caution)
     np.testing.assert_allclose(totals.playlist, expected.playlist, atol=1e-4)
-    assert gain == pytest.approx(expected_gain, rel=1e-4)
+    assert gains.sum() == pytest.approx(expected_gain, rel=1e-4)
 
 
 def test_users_who_went_too_far_come_back():
     inner, point = _case()
     timid = np.full(len(point.losses), 1e-4)  # a metric so small that every step is too long
-    totals, gain, caution = inner._sweep(point.totals, point.shared, timid)
-    assert gain >= 0
+    totals, gains, caution = inner.sweep(point.totals, point.shared, timid)
+    assert (gains >= 0).all()
     assert np.isfinite(totals.playlist).all()
     assert (caution == 1.5 * timid).any()
 
@@ -112,8 +118,8 @@ def test_overflow_leaves_users_where_they_are():
     inner, point = _case()
     inner.expansion = inner.expansion._replace(log_negative=np.full(len(point.losses), 1e4))
     caution = np.ones(len(point.losses))
-    totals, gain, _ = inner._sweep(point.totals, point.shared, caution)
-    assert gain == 0
+    totals, gains, _ = inner.sweep(point.totals, point.shared, caution)
+    assert (gains == 0).all()
     np.testing.assert_array_equal(totals.playlist, point.totals.playlist)
 
 

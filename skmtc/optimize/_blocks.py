@@ -1,0 +1,210 @@
+"""Blocks of whole users: their songs, their surrogates, and sweeps over them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from skmtc.optimize import _compiled
+from skmtc.optimize._padded import PaddedPositives
+from skmtc.optimize._surrogate import BlockSurrogate, Expansion
+from skmtc.optimize._sweep import Penalties, Totals, Users, sweep_users
+
+Array = NDArray[np.floating[Any]]
+
+SWEEP_STEPS = 16
+
+
+class Block(NamedTuple):
+    """A run of whole users and of their playlists."""
+
+    playlists: slice
+    users: slice
+    local: Users
+
+
+class BlockRules(NamedTuple):
+    """What is the same for all blocks of a problem.
+
+    Attributes
+    ----------
+    n_features : int
+        How many of the first columns of the features have weights.
+
+    push, loss
+        As in :class:`MultitaskObjective`.
+
+    compiled : bool
+        Whether sweeps are worth the compiled loop.
+    """
+
+    n_features: int
+    push: float
+    loss: str
+    compiled: bool
+
+
+class SweepRules(NamedTuple):
+    """What is the same for all blocks of a sweep.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_features,)
+        Shared weights, which are held.
+
+    penalties : Penalties
+        Penalties of users and playlists.
+
+    negligible : float
+        Squared length, relative to the value, of steps that are not worth going on.
+    """
+
+    shared: Array
+    penalties: Penalties
+    negligible: float
+
+
+class Start(NamedTuple):
+    """Where the sweep of a block starts.
+
+    Attributes
+    ----------
+    block : Block
+        The users.
+
+    expansion : Expansion
+        Model of log Z of their playlists.
+
+    totals : Totals
+        Their weights.
+
+    caution : ndarray of shape (n_playlists,)
+        Factors of the metric.
+    """
+
+    block: Block
+    expansion: Expansion
+    totals: Totals
+    caution: Array
+
+
+class End(NamedTuple):
+    """Where the sweep of a block ended.
+
+    Attributes
+    ----------
+    totals : Totals
+        The users' weights.
+
+    gains : ndarray of shape (n_users,)
+        How much lower the surrogate of each user is.
+
+    caution : ndarray of shape (n_playlists,)
+        Factors of the metric for the next time.
+    """
+
+    totals: Totals
+    gains: NDArray[np.float64]
+    caution: Array
+
+
+class Blocks:
+    """All that blocks need of the songs; a worker has the same as the caller.
+
+    Parameters
+    ----------
+    features : ndarray or csr_array of shape (n_songs, n_columns)
+        Song features with the constant feature.
+
+    membership : csr_array of shape (n_playlists, n_songs)
+        Songs of the playlists, those of each user side by side.
+
+    rules : BlockRules
+        Settings of the problem.
+
+    room : int, default=0
+        Bytes of songs to keep from one call to the next.
+
+    Attributes
+    ----------
+    weighted : ndarray or csr_array of shape (n_songs, n_features)
+        The features that have weights.
+    """
+
+    def __init__(
+        self, features: Array | csr_array, membership: csr_array, rules: BlockRules, room: int = 0
+    ) -> None:
+        self.features = features
+        self.membership = membership
+        self.rules = rules
+        self._room = room
+        self._kept: dict[int, PaddedPositives] = {}
+        is_whole = rules.n_features == features.shape[1]  # slicing would copy a sparse matrix
+        self.weighted = features if is_whole else features[:, : rules.n_features]
+
+    def surrogate(self, block: Block, expansion: Expansion) -> BlockSurrogate:
+        """Give the surrogate of a block; the expansion is that of its playlists alone."""
+        return BlockSurrogate(expansion, self._positives(block), self.rules.loss)
+
+    def sweep(self, start: Start, rules: SweepRules) -> End:
+        """Sweep one block of users, by the compiled loop if there is one and it pays."""
+        compiled = None
+        if self.rules.compiled and not issparse(self.features):
+            compiled = _compiled.compiled_sweep()
+        if compiled is not None:
+            return self._sweep_compiled(compiled, start, rules)
+        swept = sweep_users(
+            self.surrogate(start.block, start.expansion),
+            start.totals,
+            rules.shared,
+            start.block.local,
+            rules.penalties,
+            start.caution,
+            n_steps=SWEEP_STEPS,
+            negligible=rules.negligible,
+        )
+        return End(*swept)
+
+    def _sweep_compiled(self, compiled: Any, start: Start, rules: SweepRules) -> End:
+        """Do what `sweep_users` does, by the compiled loop, which works in place."""
+        shared, penalties, negligible = rules
+        playlists, kind = start.block.playlists, shared.dtype
+        indptr = self.membership.indptr[playlists.start : playlists.stop + 1]
+        songs = [_fixed(a) for a in (self.features, indptr, self.membership.indices)]
+        nothing = np.empty((0, len(shared)), dtype=kind)
+        expansion = [_fixed(nothing if a is None else a) for a in start.expansion]
+        end = Totals(*(np.array(a) for a in start.totals))
+        caution = np.array(start.caution)
+        gains = compiled(
+            (*songs, kind.type(self.rules.push), self.rules.loss == "ranking"),
+            tuple(expansion),
+            *(_fixed(a) for a in start.block.local),
+            *end,
+            (_fixed(shared), kind.type(penalties.user_l2), kind.type(penalties.playlist_l1)),
+            caution,
+            SWEEP_STEPS,
+            negligible,
+        )
+        return End(end, gains, caution)
+
+    def _positives(self, block: Block) -> PaddedPositives:
+        """Gather the songs of a block's playlists; they are kept while there is room."""
+        key = block.playlists.start
+        if key in self._kept:
+            return self._kept[key]
+        gathered = PaddedPositives(self.weighted, self.membership[block.playlists], self.rules.push)
+        if gathered.nbytes <= self._room:
+            self._room -= gathered.nbytes
+            self._kept[key] = gathered
+        return gathered
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """Give an array that may only be read, aligned, and of no other class.
+
+    What arrives on a worker is any of these or not. Each kind would take seconds of compiling.
+    """
+    fixed = np.require(array, requirements=["A", "E"]).view()
+    fixed.flags.writeable = False
+    return fixed
