@@ -1,13 +1,20 @@
 """The whole package on a cluster: the same results as here."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from clusters import local_cluster
 from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker, compare, evaluate
+from skmtc import (
+    HistoryRanker,
+    MultitaskPlaylistRanker,
+    PopularityRanker,
+    compare,
+    evaluate,
+)
 from skmtc._workers import Workers
 from skmtc.datasets import make_playlists
 from skmtc.model_selection import ColdPlaylistKFold
@@ -64,6 +71,35 @@ def test_evaluate_gives_the_same_table_anywhere(client, X, ranker, rounds, backe
     with parallel_config(backend=backend):
         assert evaluate(ranker, X, METRICS, n_jobs=2).equals(table)
     assert bool(rounds) == (backend == "dask")
+
+
+@pytest.mark.parametrize("options", [{}, {"sample": True, "random_state": 0, "max_per_artist": 2}])
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_recommend_gives_the_same_songs_anywhere(client, X, ranker, rounds, backend, options):
+    queries = X[["user", "playlist"]].drop_duplicates()
+    queries = pd.concat([queries, queries.assign(playlist="new")])
+    here = ranker.recommend(queries, n_recommendations=5, **options)
+    assert rounds == []
+    with parallel_config(backend=backend, n_jobs=2):
+        few = ranker.recommend(queries[:1000], n_recommendations=5, **options)
+        assert rounds == []
+        there = ranker.recommend(queries, n_recommendations=5, **options)
+    assert max(rounds) > 2
+    assert np.array_equal(few[0], here[0][:1000])
+    for near, far in zip(here, there, strict=True):
+        assert np.array_equal(near, far)
+
+
+def test_recommend_with_history_gives_the_same_songs_anywhere(client, X, rounds):
+    ranker = HistoryRanker().fit(X)
+    queries = X[["user", "playlist"]].drop_duplicates()
+    queries = pd.concat([queries, queries.assign(playlist="new")])
+    here = ranker.recommend(queries, n_recommendations=5, exclude_seen="user")
+    with parallel_config(backend="dask"):
+        there = ranker.recommend(queries, n_recommendations=5, exclude_seen="user")
+    assert max(rounds) > 2
+    for near, far in zip(here, there, strict=True):
+        assert np.array_equal(near, far)
 
 
 def test_recommend_in_parts_gives_the_same_songs(client, X, ranker):

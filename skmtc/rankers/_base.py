@@ -182,7 +182,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         Scores are those of `predict`; of equal scores the song that comes first in the catalogue
         or in `candidates` comes first. Queries are shared out to threads: `n_jobs` of them if the
-        ranker has that parameter and it is not None, else one per core. This changes no result.
+        ranker has that parameter and it is not None, else one per core; a thousand or more to the
+        processes or the cluster that joblib is configured for. This changes no result.
 
         Parameters
         ----------

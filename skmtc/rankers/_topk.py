@@ -2,13 +2,14 @@
 
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._memory import row_batches, rows_that_fit
+from skmtc._workers import Parcel, Workers, works_elsewhere
 from skmtc.optimize._threads import Threads
 from skmtc.rankers._sparse import stored_pairs, stored_values
 
@@ -21,6 +22,9 @@ STRIDE = 32
 
 # For fewer queries, a copy of the song vectors in single precision does not pay.
 FEWEST_IN_SINGLE = 16
+
+# Fewer queries are answered here, in a second or less, before song vectors would have arrived.
+FEWEST_ELSEWHERE = 1024
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,15 @@ class TopSongs:
         How to draw songs; None takes the best.
 
     n_jobs : int or None, default=None
-        Number of threads, in the sense of joblib, but one per core for None.
+        Number of threads, in the sense of joblib, but one per core for None; or, for many
+        queries, of workers where joblib's configuration names such a backend.
     """
 
     def __init__(self, song_vectors, *, n_queries, draw=None, n_jobs=None):
         self.song_vectors = song_vectors
         self.draw = draw
-        self.n_jobs = -1 if n_jobs is None else n_jobs
+        self.n_jobs = n_jobs
+        self.n_queries = n_queries
         self._factors, self._largest = song_vectors, 0.0
         if not issparse(song_vectors) and draw is None:
             squares = np.einsum("nd,nd->n", song_vectors, song_vectors, dtype=np.float64)
@@ -116,24 +122,36 @@ class TopSongs:
             Their scores; -inf where there are no more.
         """
         n_queries, n_songs = query_vectors.shape[0], self.song_vectors.shape[0]
-        columns = np.empty((n_queries, k), dtype=np.intp)
-        scores = np.empty((n_queries, k))
         if positions is None:
             positions = np.arange(n_queries)
+        columns = np.empty((n_queries, k), dtype=np.intp)
+        scores = np.empty((n_queries, k))
+
+        def block(rows):
+            parts = [None if m is None else m[rows] for m in (query_vectors, seen, added)]
+            return *parts, positions[rows], k
 
         def fill(rows):
-            block = [None if m is None else m[rows] for m in (query_vectors, seen, added)]
-            columns[rows], scores[rows] = self._best_of_block(*block, positions[rows], k)
+            columns[rows], scores[rows] = self._best_of_block(*block(rows))
 
         size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs))
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
-            return columns, scores
-        n_threads = effective_n_jobs(self.n_jobs)
-        size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs * n_threads))
-        blocks = [slice(start, start + size) for start in range(0, n_queries, size)]
-        Threads(n_threads).map(fill, blocks)
+        elif self.n_queries >= FEWEST_ELSEWHERE and works_elsewhere(self.n_jobs):
+            found = self._workers.map(_best_there, map(block, _slices(n_queries, size)))
+            for rows, best in zip(_slices(n_queries, size), found, strict=True):
+                columns[rows], scores[rows] = best
+        else:
+            threads = Threads(-1 if self.n_jobs is None else self.n_jobs)
+            size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs * threads.n_threads))
+            threads.map(fill, _slices(n_queries, size))
         return columns, scores
+
+    @cached_property
+    def _workers(self):
+        """Workers, who get the song vectors once."""
+        parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw)
+        return Workers(self.n_jobs, parcel)
 
     def _best_of_block(self, vectors, seen, added, positions, k):
         scores, error = self._scores(vectors, added)
@@ -185,6 +203,20 @@ class TopSongs:
             left, right = vectors[rows[batch]], self.song_vectors[columns[batch]]
             values[batch] = row_products(left, right)
         return values if added is None else values + stored_values(added, rows, columns)
+
+
+def _top_songs(song_vectors, n_queries, draw):
+    """Make on a worker what the caller has."""
+    return TopSongs(song_vectors, n_queries=n_queries, draw=draw, n_jobs=1)
+
+
+def _best_there(top_songs, *block):
+    """Find the best songs of a block of queries, on a worker."""
+    return Threads(1).map(lambda _: top_songs._best_of_block(*block), [None])[0]
+
+
+def _slices(length, size):
+    return [slice(start, start + size) for start in range(0, length, size)]
 
 
 def row_products(left, right):

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from joblib import parallel_config
 from scipy.sparse import csr_array
 from sklearn import config_context
 
+from skmtc._workers import Workers
+from skmtc.rankers import _topk
 from skmtc.rankers._topk import Draw, TopSongs, row_products, top_k
 
 
@@ -106,6 +109,36 @@ def test_blocks_and_threads_change_nothing(draw):
     for columns, scores in results[1:]:
         np.testing.assert_array_equal(columns, results[0][0])
         np.testing.assert_array_equal(scores, results[0][1])
+
+
+@pytest.mark.parametrize("kind", ["close", "sparse"])
+@pytest.mark.parametrize("draw", [None, Draw((1, 2), 0.5)])
+def test_processes_change_nothing(kind, draw, monkeypatch):
+    monkeypatch.setattr(_topk, "FEWEST_ELSEWHERE", 200)
+    queries, songs = _vectors(kind, 400, 0), _vectors(kind, 500, 1)
+    chance = np.random.default_rng(2).random((2, 400, 500))
+    options = {
+        "seen": csr_array(chance[0] < 0.3),
+        "added": csr_array(np.where(chance[1] < 0.05, chance[1], 0)),
+        "positions": np.arange(400)[::-1],
+    }
+    here = TopSongs(songs, n_queries=400, draw=draw).best(queries, 10, **options)
+    sent = []
+    whole = Workers.map
+
+    def count(workers, function, items):
+        sent.extend(items := list(items))
+        return whole(workers, function, items)
+
+    monkeypatch.setattr(Workers, "map", count)
+    with parallel_config(backend="loky"):
+        there = TopSongs(songs, n_queries=400, draw=draw, n_jobs=2).best(queries, 10, **options)
+        assert len(sent) == 4  # of 128 queries or fewer
+        TopSongs(songs, n_queries=400, draw=draw, n_jobs=1).best(queries, 10, **options)
+        TopSongs(songs, n_queries=199, draw=draw, n_jobs=2).best(queries[:199], 10)
+    assert len(sent) == 4
+    np.testing.assert_array_equal(there[0], here[0])
+    np.testing.assert_array_equal(there[1], here[1])
 
 
 def test_a_draw_takes_songs_in_proportion_to_exponentials():
