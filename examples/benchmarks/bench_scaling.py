@@ -1,8 +1,8 @@
 """Fits on worker processes against threads: time, bytes moved, and a million playlists on paper.
 
 The same problem is fitted with threads, and on a local dask cluster of one and of two worker
-processes with one core each. Sweeps over users always run on threads of the calling process; what
-goes to workers are the passes over the data.
+processes with one core each. Passes over the data and sweeps over users go to workers; steps of the
+shared weights and what is learned from a pass stay with threads of the calling process.
 
     python bench_scaling.py --csv scaling.csv
     python bench_scaling.py --tiny                         # seconds, to see that it runs
@@ -27,6 +27,7 @@ from solver_problems import drawn_problem
 
 from skmtc._workers import Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
+from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass
 
@@ -37,47 +38,64 @@ MPD = {"playlists": 1_000_000, "songs": 2_262_292, "memberships": 66_346_428}
 
 
 class Meter:
-    """Time in passes, and bytes that tasks and their results take when pickled."""
+    """Time in passes and sweeps, and bytes that tasks and their results take when pickled."""
 
     def __init__(self):
-        self.seconds = self.flops = 0.0
-        self.tasks = self.sent = self.received = self.once = 0
+        self.seconds = {"passes": 0.0, "sweeps": 0.0}
+        self.flops = 0.0
+        self.sweeps = self.tasks = self.sent = self.received = self.once = 0
+        self.counting = 0.0  # seconds that are not the fit's
         self._inside = False
         self._parcels = set()
 
     @contextmanager
     def running(self):
         """Measure what happens within."""
-        sums, remote_sums, work = TiledPass._sums, RemotePass._sums, Workers.map
+        places = [(TiledPass, "_sums"), (RemotePass, "_sums"), (InnerProblem, "sweep")]
+        wholes = [getattr(*place) for place in places]
+        work = Workers.map
+        for (owner, name), whole in zip(places, wholes, strict=True):
+            setattr(owner, name, self._timed(whole))
+        Workers.map = self._counted(work)
+        try:
+            yield self
+        finally:
+            for (owner, name), whole in zip(places, wholes, strict=True):
+                setattr(owner, name, whole)
+            Workers.map = work
 
-        def timed(whole):
-            def call(tiled, weights, rows):
-                if self._inside:
-                    return whole(tiled, weights, rows)
-                self._inside, start = True, time.perf_counter()
-                result = whole(tiled, weights, rows)
-                self._inside = False
-                self.seconds += time.perf_counter() - start
-                self.flops += 4.0 * len(weights) * tiled.n_songs * tiled.n_features
-                return result
+    def _timed(self, whole):
+        def call(owner, *args):
+            if self._inside:  # a remote pass that is done here
+                return whole(owner, *args)
+            self._inside, start = True, time.perf_counter() - self.counting
+            result = whole(owner, *args)
+            self._inside = False
+            seconds = time.perf_counter() - self.counting - start
+            is_sweep = isinstance(owner, InnerProblem)
+            self.seconds["sweeps" if is_sweep else "passes"] += seconds
+            if is_sweep:
+                self.sweeps += 1
+            else:
+                self.flops += 4.0 * len(args[0]) * owner.n_songs * owner.n_features
+            return result
 
-            return call
+        return call
 
-        def counted(workers, function, items):
+    def _counted(self, work):
+        def call(workers, function, items):
             results = work(workers, function, items)
+            start = time.perf_counter()
             self.tasks += len(items)
             self.sent += sum(len(pickle.dumps(item)) for item in items)
             self.received += sum(len(pickle.dumps(result)) for result in results)
             if workers.parcel.token not in self._parcels:
                 self._parcels.add(workers.parcel.token)
                 self.once += len(pickle.dumps(workers.parcel))
+            self.counting += time.perf_counter() - start
             return results
 
-        TiledPass._sums, RemotePass._sums, Workers.map = timed(sums), timed(remote_sums), counted
-        try:
-            yield self
-        finally:
-            TiledPass._sums, RemotePass._sums, Workers.map = sums, remote_sums, work
+        return call
 
 
 @contextmanager
@@ -100,13 +118,17 @@ def wire_bytes():
 
 def fit(problem, where, n_jobs, context):
     """Fit once; give a row of the result and the coefficients."""
+    features, membership, owner = problem
+    # Several blocks, and large enough for compiled loops: so all workers have loaded theirs.
+    n_first = min(2500, len(owner))
+    first = features, membership[:n_first], np.unique(owner[:n_first], return_inverse=True)[1]
     with context:
-        solve_prox_newton(MultitaskObjective(*drawn_problem(600, 300, 1000, 8), n_jobs=n_jobs))
+        solve_prox_newton(MultitaskObjective(*first, n_jobs=n_jobs), max_iter=1)
         objective = MultitaskObjective(*problem, n_jobs=n_jobs)
         wire, start = wire_bytes(), time.perf_counter()
         with Meter().running() as meter:
             result = solve_prox_newton(objective)
-        seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - start - meter.counting
         wire = wire_bytes() - wire
     iterations = result.n_iter
     return {
@@ -114,11 +136,14 @@ def fit(problem, where, n_jobs, context):
         "playlists": objective.n_playlists,
         "songs": objective.n_songs,
         "features": objective.n_features,
+        "songs of a playlist": objective.membership.nnz / objective.n_playlists,
         "seconds": seconds,
-        "in passes": meter.seconds,
-        "GF/s in passes": meter.flops / meter.seconds / 1e9,
+        "in passes": meter.seconds["passes"],
+        "in sweeps": meter.seconds["sweeps"],
+        "GF/s in passes": meter.flops / meter.seconds["passes"] / 1e9,
         "iterations": iterations,
         "passes": result.history["passes"][-1],
+        "sweeps": meter.sweeps,
         "tasks": meter.tasks,
         "MB once per worker": meter.once / 1e6,
         "MB out per iteration": meter.sent / iterations / 1e6,
@@ -128,30 +153,44 @@ def fit(problem, where, n_jobs, context):
 
 
 def million_playlists(row, n_features, price):
-    """Extrapolate a measured row to the Million Playlist Dataset."""
+    """Extrapolate a measured row to the Million Playlist Dataset.
+
+    A sweep takes time in proportion to features * (features + 2 * songs of a playlist) for each
+    playlist, as its products do. What is done by the calling process is taken to be in proportion
+    to the memberships, of which there are more to a playlist here: that is more than it will be.
+    """
     n, m, nnz = MPD["playlists"], MPD["songs"], MPD["memberships"]
     flops = 4.0 * n * m * n_features * row["passes"]
-    core_rate = row["GF/s in passes"] * 1e9  # of one worker
-    local = (row["seconds"] - row["in passes"]) / row["playlists"] * n
+    in_passes = flops / (row["GF/s in passes"] * 1e9)  # of one worker
+    longer = (n_features + 2 * nnz / n) / (n_features + 2 * row["songs of a playlist"])
+    in_sweeps = row["in sweeps"] * n / row["playlists"] * longer
+    rest = row["seconds"] - row["in passes"] - row["in sweeps"]
+    local = rest * nnz / (row["playlists"] * row["songs of a playlist"])
     features = 4.0 * m * n_features
     once = features + (4 + 1) * nnz + 4 * n
-    per_pass = {"out": n * (4.0 * n_features + 4), "back": 8.0 * n * n_features}
-    moved = row["passes"] * sum(per_pass.values())
+    # Weights and sums of a pass; of a sweep four vectors of the model, the totals of a playlist
+    # and of its user out, and both totals back.
+    a_pass, a_sweep = n * ((4.0 + 8.0) * n_features + 4), 4.0 * n * (6 + 2) * n_features
+    moved = row["passes"] * a_pass + row["sweeps"] * a_sweep
     rows = []
     for cores in (1, 16, 64, 256):
-        in_passes = flops / core_rate / cores
+        seconds = (in_passes + in_sweeps) / cores + local
         rows.append(
             {
                 "cores": cores,
                 "Pflop": flops / 1e15,
-                "hours in passes": in_passes / 3600,
+                "hours in passes": in_passes / cores / 3600,
+                "hours in sweeps": in_sweeps / cores / 3600,
                 "hours on the calling machine": local / 3600,
                 "GB a worker": (2 * features + once - features + 4 * 256 * 1024) / 1e9,
-                "GB of the calling machine": (25 * 4.0 * 2 * n * n_features + 3 * features) / 1e9,
+                "GB of the calling machine": (
+                    (25 * 4.0 * 2 * n * n_features + 3 * features + a_sweep) / 1e9
+                ),
                 "GB once, to all workers": once * cores / 1e9,
-                "GB of weights and sums": moved / 1e9,
-                "MB/s meanwhile": moved / (in_passes + local) / 1e6,
-                "cost": price * cores * (in_passes + local) / 3600,
+                "GB in passes": row["passes"] * a_pass / 1e9,
+                "GB in sweeps": row["sweeps"] * a_sweep / 1e9,
+                "MB/s meanwhile": moved / seconds / 1e6,
+                "cost": price * cores * seconds / 3600,
             }
         )
     return pd.DataFrame(rows)
@@ -168,7 +207,7 @@ def main():
     parser.add_argument("--tiny", action="store_true", help="a run of seconds")
     options = parser.parse_args()
     if options.tiny:
-        options.playlists, options.songs, options.features = 900, 2000, 8
+        options.playlists, options.songs, options.features = 1200, 2000, 8
     print("; ".join(machine(*PACKAGES).values()))
     # Nearly as many users as playlists: rows of a pass are playlists, not users who share weights.
     problem = drawn_problem(
