@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from skmtc.optimize._blocks import Block, End, Start, SweepRules
 from skmtc.optimize._point import SortedProblem
-from skmtc.optimize._remote_sweep import sweep_elsewhere
+from skmtc.optimize._remote_sweep import FEWEST_BLOCKS, sweep_elsewhere
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
 from skmtc.optimize._sweep import Penalties, Totals
@@ -175,7 +175,7 @@ class InnerProblem:
             new_caution[playlists] = end.caution
 
         workers = problem.objective.tiled_pass.workers
-        if workers is None or len(problem.blocks) == 1:
+        if workers is None or len(problem.blocks) < FEWEST_BLOCKS:
             self.threads.map(
                 lambda block: keep(block, problem.on_blocks.sweep(start(block), rules)),
                 problem.blocks,

@@ -7,6 +7,10 @@ from skmtc.optimize._blocks import BlockRules, Blocks, End, Start, SweepRules
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import TASK_BYTES, TASKS_PER_WORKER
 
+# A block is swept in ten to thirty milliseconds; a round of tasks on a cluster takes fifty to a
+# hundred, however small they are.
+FEWEST_BLOCKS = 8
+
 
 def sweep_elsewhere(
     workers: Workers, block_rules: BlockRules, sweep_rules: SweepRules, starts: list[Start]

@@ -36,7 +36,7 @@ def client():
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_point, "BLOCK_PLAYLISTS", 64)
+    monkeypatch.setattr(_point, "BLOCK_PLAYLISTS", 40)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_a_fit_has_the_same_bits_elsewhere(client, backend, case, sent):
 
 
 def test_few_users_stay_here(client, sent, monkeypatch):
-    monkeypatch.setattr(_point, "BLOCK_PLAYLISTS", 1024)
+    monkeypatch.setattr(_point, "BLOCK_PLAYLISTS", 60)  # seven blocks
     with parallel_config(backend="dask"):
         _coef("numpy")
     assert sent == []
