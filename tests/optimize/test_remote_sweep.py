@@ -17,6 +17,7 @@ from skmtc.optimize._blocks import Block, Start
 from skmtc.optimize._remote_sweep import _shards, sweep_shard
 from skmtc.optimize._surrogate import Expansion
 from skmtc.optimize._sweep import Totals, Users
+from skmtc.optimize._users_only import HeldShared, solve_users
 
 SHAPE = {"n_playlists": 400, "n_users": 150, "n_songs": 60, "n_features": 6}
 CASES = {
@@ -79,6 +80,20 @@ def test_a_fit_has_the_same_bits_elsewhere(client, backend, case, sent):
         n_sweeps = len(sent)
         assert np.array_equal(_coef(case, n_jobs=1), local)
     assert len(sent) == n_sweeps > 1
+
+
+def _coef_of_users():
+    features, membership, owners = make_problem(5, **SHAPE)
+    shared = np.full(7, 0.1)
+    return solve_users(HeldShared(features, membership, owners, shared=shared, n_jobs=2)).coef
+
+
+def test_users_with_the_shared_weights_held_have_the_same_bits_elsewhere(client, sent):
+    local = _coef_of_users()
+    assert sent == []
+    with parallel_config(backend="dask"):
+        assert np.array_equal(_coef_of_users(), local)
+    assert len(sent) > 0
 
 
 def test_few_users_stay_here(client, sent, monkeypatch):
