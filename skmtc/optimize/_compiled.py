@@ -1,7 +1,7 @@
 """The two inner loops that numba can compile, where numba is installed.
 
 Everything works without it; the same formulas are then evaluated by numpy, several times slower.
-Compiling takes some ten seconds, once per machine, and loading what was compiled takes one, so that
+Compiling takes some twenty seconds, once per machine, and loading what was compiled takes one, so that
 small problems are left to numpy as well.
 """
 

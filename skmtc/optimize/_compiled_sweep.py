@@ -26,8 +26,12 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
 }
-# Only `sweep` is called from Python; the others need no doors of their own.
-compile_part: Any = njit(**OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+# Only `sweep` is called from Python; the others need no doors of their own. They become a part of
+# it, because otherwise a process that has compiled them would call other code than one that loads
+# `sweep`, which rounds otherwise.
+compile_part: Any = njit(
+    **OPTIONS | {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+)
 
 
 @compile_part

@@ -1,10 +1,8 @@
 """Sweeps elsewhere: the same bits, whoever makes them and whoever is lost."""
 
 import pickle
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from itertools import chain
-from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -67,14 +65,8 @@ def _coef(case, n_jobs=2, block=40):
 
 @cache
 def _coef_here(case):
-    if "compiled" not in case:
-        return _coef(case, n_jobs=1)
-    # A process that had to compile rounds otherwise than those that load what it kept, as
-    # workers do: so the first of two may compile, and the second counts.
-    for _ in range(2):
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            coef = pool.submit(_coef, case, 1).result()
-    return coef
+    # Workers load compiled loops that this process may just have compiled: no bit may differ.
+    return _coef(case, n_jobs=1)
 
 
 @pytest.mark.parametrize("case", CASES)
