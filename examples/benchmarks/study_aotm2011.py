@@ -35,9 +35,9 @@ from skmtc.model_selection import ColdPlaylistSplit, ColdUserSplit
 
 SPLITTERS = (ColdPlaylistSplit(), ColdUserSplit())
 FACTOR_GRID = {
-    "n_factors": [32, 64, 128],
-    "factor_l2": [1.0, 10.0, 100.0],
-    "confidence": [1.0, 10.0],
+    "n_factors": [32, 128],
+    "factor_l2": [10.0, 100.0, 300.0, 1000.0],
+    "confidence": [10.0, 30.0, 100.0],
 }
 # New users have nothing but shared weights, so that theirs is the penalty that counts.
 MULTITASK_GRIDS = {
