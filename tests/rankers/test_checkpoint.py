@@ -256,7 +256,7 @@ _checkpoint.SHORTEST_INTERVAL = 0.0
 _checkpoint.LARGEST_SHARE = 0.5
 folder, parameters, n_kills = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
 X = make_playlists(random_state=0).drop(columns="year")
-path, log = os.path.join(folder, "fit.npz"), os.path.join(folder, "log")
+path, log, end = (os.path.join(folder, name) for name in ("fit.npz", "log", "end"))
 
 MultitaskPlaylistRanker(**parameters).fit(X)  # compiles what later fits find compiled
 start = time.monotonic()
@@ -271,17 +271,25 @@ def logged(save):
             stream.write(f"{iteration}\\n")
     return save_and_log
 
+def announced(close):
+    def announce_and_close(self, result):
+        open(end, "w").close()  # from now on the file may be gone because it is not needed
+        close(self, result)
+    return announce_and_close
+
 while len(kills) < n_kills:
     for file in os.listdir(folder):
         os.unlink(os.path.join(folder, file))
     child = os.fork()
     if child == 0:
         _checkpoint.Checkpoint._save = logged(_checkpoint.Checkpoint._save)
+        _checkpoint.Checkpoint.close = announced(_checkpoint.Checkpoint.close)
         MultitaskPlaylistRanker(**parameters, checkpoint=path).fit(X)
         os._exit(0)
     time.sleep(rng.uniform(0.1, 1.2) * length)
     os.kill(child, signal.SIGKILL)
-    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+    os.waitpid(child, 0)
+    if os.path.exists(end):
         continue  # it was done before
     saved = [int(line) for line in open(log)] if os.path.exists(log) else [0]
     with warnings.catch_warnings(record=True) as told:
