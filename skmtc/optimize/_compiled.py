@@ -1,8 +1,8 @@
 """The two inner loops that numba can compile, where numba is installed.
 
 Everything works without it; the same formulas are then evaluated by numpy, several times slower.
-Compiling takes some twenty seconds, once per machine, and loading what was compiled takes one, so that
-small problems are left to numpy as well.
+Compiling takes some twenty seconds, once per machine, and loading what was compiled takes one, so
+that small problems are left to numpy as well.
 """
 
 from functools import cache
