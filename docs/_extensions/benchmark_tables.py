@@ -43,7 +43,8 @@ class BenchmarkTables(SphinxDirective):
             above, header, rows = split_columns(list(csv.DictReader(file)))
         above = [("file", f"docs/{self.arguments[0]}/{path.name}"), *above]
         section += _fields(above)
-        section += self._table(header, rows)
+        if header:  # a single row is told above as a whole
+            section += self._table(header, rows)
         return section
 
     def _table(self, header, rows):
@@ -75,7 +76,9 @@ def split_columns(rows):
     values = {name: list(dict.fromkeys(row[name] for row in rows)) for name in rows[0]}
     is_above = {name: name in ALWAYS_ABOVE or len(values[name]) == 1 for name in values}
     above = [
-        (name, "; ".join(values[name])) for name in values if is_above[name] and any(values[name])
+        (name, "; ".join(map(_short, values[name])))
+        for name in values
+        if is_above[name] and any(values[name])
     ]
     header = [name for name in values if not is_above[name]]
     return above, header, [[_short(row[name]) for name in header] for row in rows]
