@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._memory import row_batches, rows_that_fit
@@ -139,13 +140,13 @@ class TopSongs:
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
         elif self.n_queries >= FEWEST_ELSEWHERE and works_elsewhere(self.n_jobs):
-            found = self._workers.map(_best_there, map(block, _slices(n_queries, size)))
-            for rows, best in zip(_slices(n_queries, size), found, strict=True):
+            found = self._workers.map(_best_there, map(block, gen_batches(n_queries, size)))
+            for rows, best in zip(gen_batches(n_queries, size), found, strict=True):
                 columns[rows], scores[rows] = best
         else:
             threads = Threads(-1 if self.n_jobs is None else self.n_jobs)
             size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs * threads.n_threads))
-            threads.map(fill, _slices(n_queries, size))
+            threads.map(fill, gen_batches(n_queries, size))
         return columns, scores
 
     @cached_property
@@ -214,10 +215,6 @@ def _top_songs(song_vectors, n_queries, draw):
 def _best_there(top_songs, *block):
     """Find the best songs of a block of queries, on a worker."""
     return Threads(1).map(lambda _: top_songs._best_of_block(*block), [None])[0]
-
-
-def _slices(length, size):
-    return [slice(start, start + size) for start in range(0, length, size)]
 
 
 def row_products(left, right):
