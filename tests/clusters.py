@@ -5,9 +5,11 @@ import signal
 from contextlib import contextmanager
 from pathlib import Path
 
+N_WORKERS = 2
+
 
 @contextmanager
-def local_cluster(n_workers=2):
+def local_cluster(n_workers=N_WORKERS):
     """Start worker processes of one thread each; give the client."""
     from distributed import Client, LocalCluster
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from clusters import local_cluster
 from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -21,12 +20,6 @@ from skmtc.model_selection import ColdPlaylistKFold
 from skmtc.optimize._threads import Threads
 
 METRICS = ["auc", "hit_rate@5", "novelty@5"]
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster() as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,6 @@ BACKENDS = ["threading", "loky", "dask"]
 LARGE = np.arange(300_000.0)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster() as client:
-        yield client
-
-
 def _double(array):
     return 2 * array
 

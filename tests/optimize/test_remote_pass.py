@@ -5,19 +5,13 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from clusters import Deadly, local_cluster
+from clusters import Deadly
 from joblib import parallel_config
 from scipy.sparse import csr_array
 
 from skmtc.optimize import MultitaskObjective, _remote_pass, solve_owlqn, solve_prox_newton
 from skmtc.optimize._pass import BLOCK_ROWS, TiledPass
 from skmtc.optimize._remote_pass import RemotePass, make_pass, shard_sums
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster() as client:
-        yield client
 
 
 def _problem(n_playlists=1100, n_users=700, n_songs=2500, n_features=8):

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from clusters import Deadly, local_cluster
+from clusters import Deadly
 from joblib import parallel_config
 from problems import make_problem
 from scipy.sparse import csr_array
@@ -27,12 +27,6 @@ CASES = {
     "compiled ranking": {"compiled": True, "loss": "ranking"},
     "sparse, no constant": {"convert": csr_array, "fit_intercept": False},
 }
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster() as client:
-        yield client
 
 
 @pytest.fixture

@@ -291,7 +291,7 @@ while len(kills) < n_kills:
     os.waitpid(child, 0)
     if os.path.exists(end):
         continue  # it was done before
-    saved = [int(line) for line in open(log)] if os.path.exists(log) else [0]
+    saved = [0, *map(int, open(log))] if os.path.exists(log) else [0]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         ranker = MultitaskPlaylistRanker(**parameters, checkpoint=path).fit(X)
