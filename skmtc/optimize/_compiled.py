@@ -1,4 +1,4 @@
-"""The two inner loops that numba can compile, where numba is installed.
+"""The inner loops that numba can compile, where numba is installed.
 
 Everything works without it; the same formulas are then evaluated by numpy, several times slower.
 Compiling takes some twenty seconds, once per machine, and loading what was compiled takes one, so
@@ -13,6 +13,8 @@ from typing import Any
 # Fewer exponentials in a pass, or numbers in the weights of all playlists, are not worth it.
 WORTHWHILE_EXPONENTIALS = 10_000_000
 WORTHWHILE_WEIGHTS = 100_000
+# Nor are fewer stored numbers of sparse rows.
+WORTHWHILE_ENTRIES = 200_000
 
 
 @cache
@@ -27,11 +29,19 @@ def compiled_sweep() -> Any:
     return _load("_compiled_sweep", "sweep")
 
 
-def _load(module: str, function: str) -> Any:
+@cache
+def compiled_rows() -> Any:
+    """Give the module of compiled loops over sparse rows, or None without numba."""
+    return _load("_compiled_rows")
+
+
+def _load(name: str, function: str | None = None) -> Any:
+    """Import a module, or one of its functions."""
     if find_spec("numba") is None:
         return None
     try:
-        return getattr(import_module(f"skmtc.optimize.{module}"), function)
+        module = import_module(f"skmtc.optimize.{name}")
+        return module if function is None else getattr(module, function)
     except (RuntimeError, OSError):
         # numba finds no folder that it may keep compiled code in, or no memory for its library.
         return None

@@ -3,15 +3,10 @@
 import numpy as np
 
 from skmtc._memory import row_batches
-from skmtc.rankers._sparse import stored_pairs, stored_values
+from skmtc.rankers._sparse import stored_values
 
-
-def add_sparse(scores, added):
-    """Add the stored values of a sparse matrix, if there is one, to a dense one in place."""
-    if added is not None:
-        # No place is stored twice, so that the values need not be accumulated.
-        scores[stored_pairs(added)] += added.data
-    return scores
+# Bytes per pair of a query and a song while terms are made, if all are stored.
+ADDED_BYTES = 48
 
 
 def add_at(scores, ranker, queries, songs, query_of_row, song_of_row):
@@ -38,7 +33,9 @@ def add_at(scores, ranker, queries, songs, query_of_row, song_of_row):
         return
     order = np.argsort(query_of_row, kind="stable")
     sorted_queries = query_of_row[order]
-    for batch in row_batches(len(queries), 24 * len(songs)):
+    for batch in row_batches(len(queries), ADDED_BYTES * len(songs)):
         rows = order[slice(*np.searchsorted(sorted_queries, [batch.start, batch.stop]))]
-        added = ranker._added_scores(queries.take(np.arange(batch.start, batch.stop)), songs)
-        scores[rows] += stored_values(added, query_of_row[rows] - batch.start, song_of_row[rows])
+        parts = ranker._added_scores(queries.take(np.arange(batch.start, batch.stop)), songs)
+        places = query_of_row[rows] - batch.start, song_of_row[rows]
+        for part in parts:
+            scores[rows] += stored_values(part, *places)

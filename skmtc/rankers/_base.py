@@ -354,8 +354,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return False
 
     def _added_scores(self, queries, songs):
-        """Give a csr_array of what scores have beyond inner products; None for nothing."""
-        return None
+        """Give a list of csr_arrays whose sum scores have beyond inner products."""
+        return []
 
     def _start_fit(self, X):
         """Check parameters and table; give the table as arrays and as a frame."""
@@ -546,18 +546,20 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
         )
 
+        def added_to(asked):
+            return lambda rows: self._added_scores(queries.take(asked[rows]), songs)
+
         def find(k, positions):
             found = []
-            width = song_vectors.shape[1] + (len(songs) if self._adds_to_scores() else 0)
-            for batch in row_batches(len(positions), 24 * width):
+            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
                 asked = positions[batch]
-                some = queries.take(asked)
                 options = {
                     "seen": None if seen is None else seen[asked],
-                    "added": self._added_scores(some, songs),
+                    "added": added_to(asked) if self._adds_to_scores() else None,
                     "positions": asked,
                 }
-                found.append(top_songs.best(self._query_vectors(some), k, **options))
+                vectors = self._query_vectors(queries.take(asked))
+                found.append(top_songs.best(vectors, k, **options))
             columns, scores = zip(*found, strict=True)
             return np.concatenate(columns), np.concatenate(scores)
 

@@ -15,7 +15,7 @@ from skmtc.optimize._pair_weights import solve_pair_weights
 from skmtc.rankers._history_pairs import history_pairs, join_pairs
 from skmtc.rankers._history_terms import TERMS, HistoryTerms
 from skmtc.rankers._rehearsal import rehearsals
-from skmtc.rankers._sparse import one_hot
+from skmtc.rankers._sparse import one_hot, sum_sparse
 
 # Held-out playlists that weights of terms are fitted on; more hardly change them.
 MOST_REHEARSED = 2000
@@ -177,53 +177,54 @@ class HistoryMixin:
         return bool(self.history_coef_.any()) and self.history_gain != 0
 
     def _added_scores(self, queries, songs):
-        """Give what history adds to the scores of songs for queries; None where there is none."""
+        """Give what history adds to the scores of songs for queries, as parts of a sum."""
         if not self._adds_to_scores():
-            return None
+            return []
         return self._weighted_terms(queries, songs, self.history_gain * self.history_coef_)
 
     def _added_by_term(self, queries, songs):
         """Give what each term adds, by name, for explanations of scores."""
         every = self.history_gain * self.history_coef_
-        return {
-            name: self._weighted_terms(queries, songs, every * (np.arange(every.shape[1]) == term))
-            for term, name in enumerate(self.history)
-        }
+        shape = len(queries), len(songs)
+        found = {}
+        for term, name in enumerate(self.history):
+            coef = every * (np.arange(every.shape[1]) == term)
+            found[name] = sum_sparse(self._weighted_terms(queries, songs, coef), shape)
+        return found
 
     def _weighted_terms(self, queries, songs, coef):
-        """Give weighted sums of terms for songs; `coef` is of the shape of `history_coef_`."""
-        added = self._scores_of_known(queries, coef)
+        """Give weighted terms for songs; `coef` is of the shape of `history_coef_`."""
+        parts = self._scores_of_known(queries, coef)
         if songs.is_catalogue:
-            return added
-        return csr_array(
-            hstack([added, self._scores_of_artists(queries, coef)]) @ self._picks(songs).T
-        )
+            return parts
+        known, artists = (csr_array(picks.T) for picks in self._picks(songs))
+        of_artists = self._scores_of_artists(queries, coef)
+        return [*(csr_array(part @ known) for part in parts), csr_array(of_artists @ artists)]
 
     def _scores_of_known(self, queries, coef):
-        """Give weighted sums of terms for all songs of the catalogue."""
-        total = csr_array((len(queries), len(self.songs_)))
+        """Give weighted terms for all songs of the catalogue."""
+        parts = []
         for is_known in (False, True):
             asks = ((queries.playlists >= 0) == is_known) & (queries.users >= 0)
             if asks.any():
                 users, playlists = (
                     np.where(asks, c, -1) for c in (queries.users, queries.playlists)
                 )
-                found = self._terms.scores(users, playlists, coef[int(is_known)])
-                total = found if asks.all() else csr_array(total + found)
-        return total
+                parts += self._terms.scores(users, playlists, coef[int(is_known)])
+        return parts
 
     def _scores_of_artists(self, queries, coef):
         """Give what history adds for a new song of each artist."""
         return self._terms.artist_scores(queries.users, coef[(queries.playlists >= 0).astype(int)])
 
     def _picks(self, songs):
-        """Give a row per song with a 1 for the song itself, or for the artist of a new one."""
+        """Give rows per song: with a 1 for the song itself, and for the artist of a new one."""
         own = one_hot(songs.codes, len(self.songs_))
         n_artists = 0 if self.artists_ is None else len(self.artists_)
         artists = np.full(len(songs), -1)
         if n_artists and songs.is_new.any():
             artists[songs.is_new] = self._history_artist_codes(songs.new_rows)
-        return csr_array(hstack([own, one_hot(artists, n_artists)]))
+        return own, one_hot(artists, n_artists)
 
     def _public_query_vectors(self, queries):
         """Append what history adds for each known song and for each artist."""
@@ -231,14 +232,15 @@ class HistoryMixin:
         if not self._adds_to_scores():
             return vectors
         coef = self.history_gain * self.history_coef_
-        added = [self._scores_of_known(queries, coef), self._scores_of_artists(queries, coef)]
-        return csr_array(hstack([csr_array(vectors), *added]))
+        known = sum_sparse(self._scores_of_known(queries, coef), (len(queries), len(self.songs_)))
+        artists = self._scores_of_artists(queries, coef)
+        return csr_array(hstack([csr_array(vectors), known, artists]))
 
     def _public_song_vectors(self, songs):
         vectors = self._song_vectors(songs)
         if not self._adds_to_scores():
             return vectors
-        return csr_array(hstack([csr_array(vectors), self._picks(songs)]))
+        return csr_array(hstack([csr_array(vectors), *self._picks(songs)]))
 
     def _extended_history(self, extension):
         """Give the attributes of history terms with the new rows of `partial_fit`."""
@@ -261,7 +263,7 @@ class HistoryMixin:
         return {
             "artists_": artists,
             "artist_of_song_": artist_of_song,
-            "collocation_": neighbors,
+            "collocation_": terms.neighbors,
             "_history_terms": terms,
         }
 

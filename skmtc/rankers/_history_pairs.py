@@ -48,7 +48,8 @@ def history_pairs(terms, queries, weights, song_vectors, *, held, seen, rng):
     for start in range(0, held.shape[0], size):
         block = slice(start, start + size)
         scores = np.asarray((song_vectors @ weights[block].T).T)
-        features = [part.toarray() for part in terms.features(*(c[block] for c in queries))]
+        found = terms.features(*(c[block] for c in queries))
+        features = [part.astype(np.float64).toarray() for part in found]
         is_held = as_ones(held[block]).toarray() > 0
         share = _shares(scores, features)
         share[is_held] = 1.0

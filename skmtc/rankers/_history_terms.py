@@ -4,7 +4,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skmtc.rankers._collocation import collocation
-from skmtc.rankers._sparse import as_ones, one_hot
+from skmtc.rankers._sparse import (
+    as_ones,
+    compact,
+    compiled_if_worthwhile,
+    one_hot,
+    with_empty_row,
+)
 
 TERMS = ("song", "artist", "collocation")
 
@@ -38,7 +44,8 @@ class HistoryTerms:
     to how often the user has it, and draws the others uniformly, the term is the logarithm of
     how much likelier the song is than one that the user does not have.
 
-    New users have none, and new songs have the artist's only. Features are sparse.
+    New users have none, and new songs have the artist's only. Features are sparse and in single
+    precision: half the numbers to move, which is most of the work.
 
     Parameters
     ----------
@@ -76,24 +83,26 @@ class HistoryTerms:
         repeat_rate=None,
     ):
         self.names = tuple(names)
-        self.neighbors = neighbors
-        self.membership = as_ones(membership)
         owned = csr_array(one_hot(user_of_playlist, n_users).T)
-        self.user_songs = csr_array(owned @ self.membership)
-        lengths = np.diff(self.membership.indptr)
+        user_songs = compact(csr_array(owned @ as_ones(membership)))
+        self.membership = with_empty_row(compact(as_ones(membership)))
+        self.user_songs = with_empty_row(user_songs)
+        lengths = np.diff(membership.indptr)
         self.n_playlists = np.bincount(user_of_playlist[lengths > 0], minlength=n_users)
         self.repeat_rate = repeat_rate
         if repeat_rate is None:
-            repeats, places = _repeats(self.user_songs, self.n_playlists)
+            repeats, places = _repeats(user_songs, self.n_playlists)
             self.repeat_rate = repeats.sum() / max(1.0, places.sum())
         if "artist" in self.names:
-            self.artists = one_hot(artist_of_song, int(artist_of_song.max(initial=-1)) + 1)
-            self.user_artists = csr_array(self.user_songs @ self.artists)
-            self.songs_of_artist = csr_array(self.artists.T)
+            artists = compact(one_hot(artist_of_song, int(artist_of_song.max(initial=-1)) + 1))
+            self.has_artist = (artist_of_song >= 0).astype(np.float32)
+            self.user_artists = csr_array(self.user_songs @ artists)
+            self.songs_of_artist = csr_array(artists.T)
         if "collocation" in self.names and neighbors is None:
-            self.neighbors = collocation(membership, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
+            neighbors = collocation(membership, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
+        self.neighbors = None if neighbors is None else compact(neighbors)
 
-    def features(self, users, playlists):
+    def features(self, users, playlists, names=None):
         """Give the features of all known songs for queries.
 
         Parameters
@@ -101,24 +110,26 @@ class HistoryTerms:
         users, playlists : ndarray of shape (n_queries,)
             Codes; -1 for a new user or playlist.
 
+        names : sequence of str or None, default=None
+            Which terms are asked for; None for all.
+
         Returns
         -------
         features : list of csr_array of shape (n_queries, n_songs)
-            One matrix per term, in the order of `names`.
+            One matrix per term, in the order of names.
         """
-        own = _rows(self.membership, playlists)
+        own = self.membership[playlists]
         makers = {"song": self._song, "artist": self._artist, "collocation": self._collocation}
-        return [makers[name](users, playlists, own) for name in self.names]
+        names = self.names if names is None else names
+        return [makers[name](users, playlists, own) for name in names]
 
     def scores(self, users, playlists, weights):
-        """Give the weighted sum of the features of all known songs for queries."""
-        parts = [
-            weight * part
-            for part, weight in zip(self.features(users, playlists), weights, strict=True)
-            if weight
-        ]
-        empty = csr_array((len(users), self.membership.shape[1]))
-        return csr_array(sum(parts[1:], start=parts[0]) if parts else empty)
+        """Give the weighted features of all known songs for queries, without those of weight 0."""
+        weight_of = {n: w for n, w in zip(self.names, weights, strict=True) if w}
+        features = self.features(users, playlists, names=list(weight_of))
+        for part, weight in zip(features, weight_of.values(), strict=True):
+            part.data *= weight
+        return features
 
     def artist_scores(self, users, weights):
         """Give what each artist adds to the score of a new song.
@@ -139,29 +150,29 @@ class HistoryTerms:
         if "artist" not in self.names:
             return csr_array((len(users), 0))
         weight = weights[:, self.names.index("artist")]
-        return csr_array(_log1p(_rows(self.user_artists, users)) * weight[:, None])
+        return csr_array(_log1p(self.user_artists[users]) * weight[:, None])
 
     def _song(self, users, playlists, own):
-        counts = csr_array(_rows(self.user_songs, users) - own)
+        counts = csr_array(self.user_songs[users] - own)
         counts.eliminate_zeros()
         n_others = np.append(self.n_playlists, 0)[users] - (playlists >= 0)
         repeats, places = _repeats(counts, n_others)
         rate = (repeats + PRIOR_SONGS * self.repeat_rate) / (places + PRIOR_SONGS)
         rate = np.minimum(rate, HIGHEST_RATE)
-        scale = counts.shape[1] * rate / (1 - rate) / np.maximum(counts.sum(axis=1), 1.0)
+        n_had = counts.sum(axis=1, dtype=np.float64)
+        scale = counts.shape[1] * rate / (1 - rate) / np.maximum(n_had, 1.0)
         counts.data *= np.repeat(scale, np.diff(counts.indptr))
         return _log1p(counts)
 
     def _artist(self, users, playlists, own):
         # Other playlists and the rest of this one are all the user has, less the song itself.
-        counts = _rows(self.user_artists, users) @ self.songs_of_artist
-        has_artist = as_ones(self.artists) @ np.ones(self.artists.shape[1])
-        return _log1p(counts - own * has_artist)
+        counts = self.user_artists[users] @ self.songs_of_artist
+        return _log1p(counts - own * self.has_artist)
 
     def _collocation(self, users, playlists, own):
-        is_new = one_hot(np.where(playlists < 0, users, -1), self.user_songs.shape[0])
-        at_hand = own + is_new @ as_ones(self.user_songs)
-        sums = csr_array(at_hand @ self.neighbors)
+        had = self.user_songs[np.where(playlists < 0, users, -1)]
+        had.data[:] = 1.0
+        sums = _sums_of_rows(csr_array(own + had), self.neighbors)
         sums.data *= COLLOCATION_SCALE
         return _log1p(sums)
 
@@ -182,19 +193,24 @@ def _repeats(counts, n_playlists):
     repeats, places : ndarray of shape (n,)
         Songs less distinct songs, and songs less those of one playlist of mean length.
     """
-    sizes = counts.sum(axis=1)
+    sizes = counts.sum(axis=1, dtype=np.float64)
     return sizes - np.diff(counts.indptr), sizes - sizes / np.maximum(n_playlists, 1)
 
 
-def _rows(matrix, codes):
-    """Take rows by code; a code of -1 gives an empty row."""
-    if (codes >= 0).all():
-        return matrix[codes]
-    return csr_array(one_hot(codes, matrix.shape[0]) @ matrix)
+def _sums_of_rows(picks, matrix):
+    """Multiply a sparse matrix of ones by another of positive values."""
+    n_additions = np.diff(matrix.indptr)[picks.indices].sum()
+    compiled = compiled_if_worthwhile(n_additions)
+    if compiled is None:
+        return csr_array(picks @ matrix)
+    arrays = picks.indptr, picks.indices, matrix.indptr, matrix.indices, matrix.data
+    indptr, indices, data = compiled.sum_rows(*arrays, matrix.shape[1])
+    return csr_array((data, indices, indptr), shape=(picks.shape[0], matrix.shape[1]))
 
 
 def _log1p(counts):
     counts = csr_array(counts)
     counts.eliminate_zeros()
-    counts.data = np.log1p(counts.data)
+    counts.data += 1  # numbers are not so small that it matters, and log1p takes twice as long
+    np.log(counts.data, out=counts.data)
     return counts

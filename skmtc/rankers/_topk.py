@@ -9,10 +9,11 @@ from scipy.sparse import issparse
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
-from skmtc._memory import row_batches, rows_that_fit
+from skmtc._memory import rows_that_fit
 from skmtc._workers import Parcel, Workers, works_elsewhere
 from skmtc.optimize._threads import Threads
-from skmtc.rankers._sparse import stored_pairs, stored_values
+from skmtc.rankers._added import ADDED_BYTES
+from skmtc.rankers._sparse import add_sparse, stored_pairs, stored_values
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
 # the scores of twice as many leave the caches.
@@ -20,6 +21,10 @@ BLOCK_ROWS = 128
 
 # The k-th best score is first guessed from every 32nd song.
 STRIDE = 32
+
+# Pairs that are scored again at a time: their vectors stay in the second-level cache. With all at
+# once, two threads took four times as long.
+EXACT_PAIRS = 1024
 
 # For fewer queries, a copy of the song vectors in single precision does not pay.
 FEWEST_IN_SINGLE = 16
@@ -109,8 +114,9 @@ class TopSongs:
         seen : csr_array of shape (n_queries, n_songs) or None, default=None
             Where an entry is stored, the song is not wanted.
 
-        added : csr_array of shape (n_queries, n_songs) or None, default=None
-            Terms to add to the inner products.
+        added : callable or None, default=None
+            Gives what to add to the inner products of the queries in a slice: csr_arrays of
+            shape (n_rows, n_songs), in a list. Threads call it for their blocks.
 
         positions : ndarray of shape (n_queries,) or None, default=None
             Names the noise of each query; None counts from 0.
@@ -130,13 +136,15 @@ class TopSongs:
         scores = np.empty((n_queries, k))
 
         def block(rows):
-            parts = [None if m is None else m[rows] for m in (query_vectors, seen, added)]
-            return *parts, positions[rows], k
+            own = None if seen is None else seen[rows]
+            terms = [] if added is None else added(rows)
+            return query_vectors[rows], own, terms, positions[rows], k
 
         def fill(rows):
             columns[rows], scores[rows] = self._best_of_block(*block(rows))
 
-        size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs))
+        pair_bytes = 24 if added is None else 24 + ADDED_BYTES
+        size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
         elif self.n_queries >= FEWEST_ELSEWHERE and works_elsewhere(self.n_jobs):
@@ -145,7 +153,7 @@ class TopSongs:
                 columns[rows], scores[rows] = best
         else:
             threads = Threads(-1 if self.n_jobs is None else self.n_jobs)
-            size = min(BLOCK_ROWS, rows_that_fit(24 * n_songs * threads.n_threads))
+            size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs * threads.n_threads))
             threads.map(fill, gen_batches(n_queries, size))
         return columns, scores
 
@@ -185,9 +193,10 @@ class TopSongs:
             left = _in_type_of(factors, vectors)
             scores = np.matmul(left, factors.T, out=self._space(len(left), factors.dtype))
             error = _rounding_error(scores.dtype, vectors.shape[1], norms, self._largest)
-        if added is not None:
-            scores[stored_pairs(added)] += added.data
-            error[error > 0] += 8 * np.finfo(scores.dtype).eps * abs(added.data).max(initial=0.0)
+        for part in added:
+            add_sparse(scores, part)
+            largest = max(part.data.max(initial=0.0), -part.data.min(initial=0.0))
+            error[error > 0] += 8 * np.finfo(scores.dtype).eps * largest
         return scores, error
 
     def _space(self, n_rows, dtype):
@@ -201,10 +210,12 @@ class TopSongs:
     def _exact(self, vectors, added, rows, columns):
         """Score pairs of queries and songs as `predict` does, by single inner products."""
         values = np.empty(len(rows))
-        for batch in row_batches(len(rows), 24 * max(1, vectors.shape[1])):
-            left, right = vectors[rows[batch]], self.song_vectors[columns[batch]]
+        for batch in gen_batches(len(rows), EXACT_PAIRS):
+            left, right = _take(vectors, rows[batch]), _take(self.song_vectors, columns[batch])
             values[batch] = row_products(left, right)
-        return values if added is None else values + stored_values(added, rows, columns)
+        for part in added:
+            values += stored_values(part, rows, columns)
+        return values
 
 
 def _top_songs(song_vectors, n_queries, draw):
@@ -215,6 +226,13 @@ def _top_songs(song_vectors, n_queries, draw):
 def _best_there(top_songs, *block):
     """Find the best songs of a block of queries, on a worker."""
     return Threads(1).map(lambda _: top_songs._best_of_block(*block), [None])[0]
+
+
+def _take(vectors, rows):
+    if issparse(vectors):
+        return vectors[rows]
+    # This mode lets other threads work in the meantime, and indexing does not.
+    return vectors.take(rows, axis=0, mode="clip")
 
 
 def row_products(left, right):

@@ -17,8 +17,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skmtc._checks import check_choice
 from skmtc._memory import row_batches, rows_that_fit
 from skmtc.metrics._ranking import Ranking
-from skmtc.rankers._added import add_sparse
+from skmtc.rankers._added import ADDED_BYTES
 from skmtc.rankers._queries import Queries, Songs, distinct
+from skmtc.rankers._sparse import add_sparse
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
@@ -38,14 +39,14 @@ class Block(NamedTuple):
     row_of_playlist : ndarray of shape (n,)
         Which of the vectors each playlist has.
 
-    added : csr_array of shape (n_rows, n_songs) or None
-        What their scores have beyond inner products.
+    added : list of csr_array of shape (n_rows, n_songs)
+        Parts of what their scores have beyond inner products; empty for nothing.
     """
 
     positions: np.ndarray
     vectors: np.ndarray | csr_array
     row_of_playlist: np.ndarray
-    added: csr_array | None
+    added: list[csr_array]
 
 
 @dataclass
@@ -126,7 +127,8 @@ class Trial:
             Playlists; each comes in one block.
         """
         n_songs, n_dimensions = self.song_vectors.shape
-        block_rows = min(MOST_ROWS, rows_that_fit(24 * n_songs))
+        pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
+        block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
         for batch in row_batches(len(self.queries), 24 * n_dimensions):
             positions = np.arange(batch.start, batch.stop)
             asked = self.queries.take(positions)
@@ -138,7 +140,7 @@ class Trial:
                 rows = first[start : start + block_rows]
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
-                added = None if self.added_scores is None else self.added_scores(asked.take(rows))
+                added = [] if self.added_scores is None else self.added_scores(asked.take(rows))
                 yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
 
     def _distinct(self, queries, vectors):
@@ -152,8 +154,8 @@ class Trial:
     def ranking(self, block):
         """Rank the candidates for a block of playlists."""
         scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
-        if block.added is not None:
-            add_sparse(scores, block.added)
+        for part in block.added:
+            add_sparse(scores, part)
         return Ranking(
             self.y_true[block.positions],
             scores,

@@ -85,7 +85,11 @@ def test_some_songs_are_left_out_and_some_get_more(kind, n_queries):
     queries, songs = _vectors(kind, n_queries, 0), _vectors(kind, 500, 1)
     chance = np.random.default_rng(2).random((2, n_queries, 500))
     seen, added = csr_array(chance[0] < 0.3), csr_array(np.where(chance[1] < 0.05, chance[1], 0))
-    found = TopSongs(songs, n_queries=n_queries).best(queries, 20, seen=seen, added=added)
+
+    def halves(rows):
+        return [0.5 * added[rows], 0.5 * added[rows]]
+
+    found = TopSongs(songs, n_queries=n_queries).best(queries, 20, seen=seen, added=halves)
     expected = _slowly(queries, songs, 20, seen, added)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
@@ -117,9 +121,10 @@ def test_processes_change_nothing(kind, draw, monkeypatch):
     monkeypatch.setattr(_topk, "FEWEST_ELSEWHERE", 200)
     queries, songs = _vectors(kind, 400, 0), _vectors(kind, 500, 1)
     chance = np.random.default_rng(2).random((2, 400, 500))
+    added = csr_array(np.where(chance[1] < 0.05, chance[1], 0))
     options = {
         "seen": csr_array(chance[0] < 0.3),
-        "added": csr_array(np.where(chance[1] < 0.05, chance[1], 0)),
+        "added": lambda rows: [added[rows]],
         "positions": np.arange(400)[::-1],
     }
     here = TopSongs(songs, n_queries=400, draw=draw).best(queries, 10, **options)
