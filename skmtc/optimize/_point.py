@@ -63,9 +63,12 @@ class SortedProblem:
     ----------
     objective : MultitaskObjective
         The problem.
+
+    compiled : bool or None, default=None
+        Whether sweeps are compiled, where they can be; None compiles those of large problems.
     """
 
-    def __init__(self, objective: MultitaskObjective) -> None:
+    def __init__(self, objective: MultitaskObjective, *, compiled: bool | None = None) -> None:
         self.given = objective
         self.order = np.argsort(objective.user_of_playlist, kind="stable")
         self.objective = objective.reordered(self.order)
@@ -74,11 +77,13 @@ class SortedProblem:
         self.users = Users(np.cumsum(counts) - counts, counts)
         self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
         self.blocks = self._cut_blocks()
+        if compiled is None:
+            compiled = n * objective.n_features >= _compiled.WORTHWHILE_WEIGHTS
         self.rules = BlockRules(
             n_features=objective.n_features,
             push=objective.push,
             loss=objective.loss,
-            compiled=n * objective.n_features >= _compiled.WORTHWHILE_WEIGHTS,
+            compiled=compiled,
         )
         row_bytes = self.dtype.itemsize * objective.n_features
         self.on_blocks = Blocks(

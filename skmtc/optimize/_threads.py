@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -12,6 +13,12 @@ from skmtc._workers import local_jobs
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@cache
+def _controller() -> Any:
+    """Find the BLAS libraries; once, because it takes milliseconds."""
+    return ThreadpoolController()
 
 
 class Threads:
@@ -28,7 +35,7 @@ class Threads:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_threads = local_jobs(n_jobs)
-        self._controller = ThreadpoolController()
+        self._controller = _controller()
 
     def one_blas_thread(self) -> AbstractContextManager[Any]:
         """Hold BLAS to one thread, in this thread and in those that `map` starts."""

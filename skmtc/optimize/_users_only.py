@@ -260,13 +260,14 @@ class UsersOnly(ProxNewton):
     def without_done(self, point: Point) -> tuple["UsersOnly", Point]:
         """Go on with the users that are not done, once a good part of them is."""
         rows = np.flatnonzero(self.problem.users.spread(~self.done))
-        if len(rows) == 0 or len(rows) > 0.8 * len(self.problem.order):
+        if len(rows) == 0 or len(rows) > 0.9 * len(self.problem.order):
             return self, point
         users = np.flatnonzero(~self.done)
         other = copy(self)
-        # Playlists stand in the order of their users already.
+        # Playlists stand in the order of their users already; and compiled loops, which are loaded
+        # by now, serve few users as well.
         other.objective = self.objective.take(self.problem.order[rows])
-        other.problem = SortedProblem(other.objective)
+        other.problem = SortedProblem(other.objective, compiled=self.problem.rules.compiled)
         other.threads = other.problem.objective.tiled_pass.threads
         for name in PER_USER:
             setattr(other, name, getattr(self, name)[users])
