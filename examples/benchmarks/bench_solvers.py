@@ -6,6 +6,7 @@ the objective alone judges them. The best value that any of them found stands fo
     python bench_solvers.py --drawn                        # drawn playlists
     python bench_solvers.py --aotm aotm2011.csv.gz         # real playlists
     python bench_solvers.py --aotm aotm2011.csv.gz --shares 0.05 --songs 10000
+    python bench_solvers.py --preset 30music --features 150  # of the size of the paper's set
     python bench_solvers.py --rate --growth --whole --path # rate of a pass, growth, one large fit
     python bench_solvers.py --tiny                         # seconds, to see that it runs
 
@@ -26,7 +27,7 @@ import pandas as pd
 from machine import machine, peak_megabytes, version, write_table
 from scipy.optimize import minimize
 from sklearn.base import clone
-from solver_problems import aotm_problem, drawn_problem
+from solver_problems import aotm_problem, drawn_problem, preset_problem
 from threadpoolctl import threadpool_limits
 
 from skmtc import MultitaskPlaylistRanker, regularization_path
@@ -422,6 +423,7 @@ def main():
         help="user_l2 * users / playlists, playlist_l1, shared_l1",
     )
     parser.add_argument("--drawn", action="store_true", help="drawn playlists over 10,000 songs")
+    parser.add_argument("--preset", help="playlists of a preset of make_playlists")
     parser.add_argument("--growth", action="store_true", help="growth with the size")
     parser.add_argument("--whole", action="store_true", help="a fit of the size of 30Music")
     parser.add_argument("--rate", action="store_true", help="rate of a pass against sgemm")
@@ -442,6 +444,10 @@ def main():
         problems["drawn"] = drawn_problem(200, 40, 1000, 8)
     if options.drawn:
         problems["drawn"] = drawn_problem(2000, 800, 10_000, 64)
+    if options.preset:
+        problems[f"preset {options.preset}"] = preset_problem(
+            options.preset, n_features=options.features
+        )
     for share in options.shares if options.aotm else ():
         problems[f"AotM-2011 {share:.0%}"] = aotm_problem(
             options.aotm, user_share=share, n_features=options.features, n_songs=options.songs

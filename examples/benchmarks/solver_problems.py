@@ -5,14 +5,14 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 
+from skmtc.datasets import make_playlists
+
 
 def aotm_problem(path, *, user_share, n_features, n_songs=None, seed=0):
     """Read playlists of a share of the users; features are learned from the playlists.
 
     The file has the columns user_id, playlist_id, song_id and pos. Playlists with at least five
-    songs are kept, of the `n_songs` most popular ones if that is given. Features are the leading
-    singular vectors of the songs x playlists matrix and the logarithm of popularity, standardised
-    and clipped at 4.
+    songs are kept, of the `n_songs` most popular ones if that is given.
     """
     table = pd.read_csv(path).drop_duplicates(["playlist_id", "song_id"])
     rng = np.random.default_rng(seed)
@@ -22,9 +22,24 @@ def aotm_problem(path, *, user_share, n_features, n_songs=None, seed=0):
     if n_songs is not None:
         table = table[table["song_id"].isin(table["song_id"].value_counts().index[:n_songs])]
     table = table[table.groupby("playlist_id")["song_id"].transform("size") >= 5]
-    user, _ = pd.factorize(table["user_id"])
-    playlist, playlists = pd.factorize(table["playlist_id"])
-    song, _ = pd.factorize(table["song_id"])
+    names = {"user_id": "user", "playlist_id": "playlist", "song_id": "song"}
+    return _learned_problem(table.rename(columns=names), n_features)
+
+
+def preset_problem(preset, *, n_features):
+    """Make playlists of the size of one of the paper's sets; features are learned from them."""
+    return _learned_problem(make_playlists(preset=preset, random_state=0), n_features)
+
+
+def _learned_problem(table, n_features):
+    """Lay out a table of memberships.
+
+    Features are the leading singular vectors of the songs x playlists matrix and the logarithm of
+    popularity, standardised and clipped at 4.
+    """
+    user, _ = pd.factorize(table["user"])
+    playlist, playlists = pd.factorize(table["playlist"])
+    song, _ = pd.factorize(table["song"])
     membership = csr_array((np.ones(len(table), dtype=np.int32), (playlist, song)))
     owner = np.zeros(len(playlists), dtype=int)
     owner[playlist] = user
