@@ -210,7 +210,8 @@ class TopSongs:
     def _exact(self, vectors, added, rows, columns):
         """Score pairs of queries and songs as `predict` does, by single inner products."""
         values = np.empty(len(rows))
-        for batch in gen_batches(len(rows), EXACT_PAIRS):
+        for start in range(0, len(rows), EXACT_PAIRS):  # gen_batches takes no empty shortlist
+            batch = slice(start, start + EXACT_PAIRS)
             left, right = _take(vectors, rows[batch]), _take(self.song_vectors, columns[batch])
             values[batch] = row_products(left, right)
         for part in added:

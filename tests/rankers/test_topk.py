@@ -102,6 +102,16 @@ def test_where_too_few_songs_are_left():
     assert scores.tolist() == [[1.0, -np.inf], [-np.inf, -np.inf]]
 
 
+@pytest.mark.parametrize("kind", ["normal", "sparse"])
+@pytest.mark.parametrize("n_queries", [2, 200])
+def test_where_no_songs_are_left(kind, n_queries):
+    queries, songs = _vectors(kind, n_queries, 0), _vectors(kind, 9, 1)
+    seen = csr_array(np.ones((n_queries, 9)))
+    columns, scores = TopSongs(songs, n_queries=n_queries).best(queries, 3, seen=seen)
+    assert (columns == -1).all()
+    assert (scores == -np.inf).all()
+
+
 @pytest.mark.parametrize("draw", [None, Draw((1, 2), 0.5)])
 def test_blocks_and_threads_change_nothing(draw):
     queries, songs = _vectors("close", 200, 0), _vectors("close", 800, 1)
