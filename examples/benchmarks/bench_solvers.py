@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from machine import machine, peak_megabytes, version, write_table
+from machine import forget_peak, machine, peak_megabytes, version, write_table
 from scipy.optimize import minimize
 from sklearn.base import clone
 from solver_problems import aotm_problem, drawn_problem, preset_problem
@@ -34,7 +34,9 @@ from skmtc import MultitaskPlaylistRanker, regularization_path
 from skmtc.datasets import make_playlists
 from skmtc.features import make_song_features
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
+from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._point import SortedProblem
 
 ACCURACIES = (1e-2, 1e-3, 1e-4)
 
@@ -234,53 +236,63 @@ def compare(name, problem, penalties, solvers, limit, n_jobs):
     return rows
 
 
-def pass_rate(features, membership, n_jobs, n_rounds):
+def pass_rates(problem, n_jobs, n_rounds):
     """Compare the rate of a pass with that of products of matrices, in the same minute.
 
-    One is a large square product, the other the two products of a pass, in its own shapes, with
-    nothing done between them: no pass can be faster on this BLAS.
+    At drawn weights all playlists differ. At those of a fit, playlists that have their user's
+    weights share one sum over the songs. The rate counts the operations of the definition in both
+    cases: 4 for each playlist, song and feature.
+
+    Products are a large square one, and the two of a pass, in its own shapes, with nothing done
+    between them: no pass at drawn weights can be faster on this BLAS.
     """
-    objective = MultitaskObjective(
-        features, membership, np.zeros(membership.shape[0], dtype=int), n_jobs=n_jobs
-    )
-    weights = np.random.default_rng(0).normal(
-        scale=0.02, size=(membership.shape[0], objective.n_features)
+    objective = MultitaskObjective(*problem, n_jobs=n_jobs)
+    sorted_problem = SortedProblem(objective)
+    fitted = sorted_problem.totals_of(solve_prox_newton(objective).coef)
+    drawn = np.random.default_rng(0).normal(
+        scale=0.02, size=(objective.n_playlists, objective.n_features)
     )
     tiled, bare = objective.tiled_pass, copy(objective.tiled_pass)
     bare._exp = len  # which does nothing to the scores
     square = np.random.default_rng(0).normal(size=(3000, 3000)).astype(np.float32)
-    flops = 4.0 * membership.shape[0] * membership.shape[1] * objective.n_features
-    rates = []
-    tiled.negative_sums(weights)
+    seconds = {"drawn": [], "of a fit": [], "its products": [], "sgemm": []}
+    tiled.negative_sums(drawn)
     for _ in range(n_rounds):
         with threadpool_limits(n_jobs, user_api="blas"):
-            square_seconds = seconds_of(lambda: square @ square)
-        rates.append(
-            [
-                flops / seconds_of(lambda: tiled.negative_sums(weights)),
-                flops / seconds_of(lambda: bare.negative_sums(weights)),
-                2 * 3000**3 / square_seconds,
-            ]
-        )
+            seconds["sgemm"].append(seconds_of(lambda: square @ square))
+        with threadpool_limits(1, user_api="blas"):
+            seconds["drawn"].append(seconds_of(lambda: tiled.negative_sums(drawn)))
+            seconds["its products"].append(seconds_of(lambda: bare.negative_sums(drawn)))
+            seconds["of a fit"].append(seconds_of(lambda: sorted_problem.evaluate(*fitted)))
+    flops = dict.fromkeys(
+        seconds, 4.0 * objective.n_playlists * objective.n_songs * objective.n_features
+    )
+    flops["sgemm"] = 2.0 * 3000**3
     # Others on the machine only slow things down, so the best of each is the nearest to the truth.
-    of_pass, of_products, of_square = np.max(rates, axis=0) / 1e9
-    return {
-        "features": objective.n_features,
-        "pass GF/s": of_pass,
-        "its products GF/s": of_products,
-        "sgemm GF/s": of_square,
-        "share of its products": of_pass / of_products,
-        "share of sgemm": of_pass / of_square,
-    }
+    rate = {name: flops[name] / min(times) / 1e9 for name, times in seconds.items()}
+    return [
+        {
+            "features": objective.n_features,
+            "weights": weights,
+            "pass GF/s": rate[weights],
+            "products of a pass GF/s": rate["its products"],
+            "sgemm GF/s": rate["sgemm"],
+            "share of sgemm": rate[weights] / rate["sgemm"],
+        }
+        for weights in ("drawn", "of a fit")
+    ]
 
 
 def rates(n_jobs, *, tiny):
     """Give the rates of passes with few and with many features."""
-    size, n_rounds = ((300, 60, 2048), 3) if tiny else ((4096, 500, 26_624), 20)
-    return [
-        pass_rate(*drawn_problem(*size, n_features)[:2], n_jobs, n_rounds)
-        for n_features in (50, 150)
-    ]
+    rows = []
+    for n_features in (50, 150):
+        if tiny:
+            problem = drawn_problem(300, 60, 2048, n_features)
+        else:
+            problem = preset_problem("30music", n_features=n_features)
+        rows += pass_rates(problem, n_jobs, 2 if tiny else 8)
+    return rows
 
 
 def best_seconds(function, n_times):
@@ -295,28 +307,44 @@ def seconds_of(function):
     return time.perf_counter() - start
 
 
-def whole(n_jobs, *, tiny):
-    """Fit one large problem; give its time, passes, share of the passes, and memory above data."""
-    size = {"n_playlists": 15_000, "n_users": 8_000, "n_songs": 45_000, "n_features": 150}
-    if tiny:
-        size = {"n_playlists": 100, "n_users": 50, "n_songs": 500, "n_features": 10}
-    features, membership, owner = drawn_problem(**size, length=16)
-    objective = MultitaskObjective(features, membership, owner, n_jobs=n_jobs)
-    in_passes = 0.0
-    sums = TiledPass._sums
+@contextlib.contextmanager
+def timed(owner, name):
+    """Add up the seconds that calls of a method take; they are in the list that this gives."""
+    method, seconds = getattr(owner, name), []
 
-    def timed_sums(self, *args):
-        nonlocal in_passes
+    def call(*args, **settings):
         start = time.perf_counter()
-        result = sums(self, *args)
-        in_passes += time.perf_counter() - start
+        result = method(*args, **settings)
+        seconds.append(time.perf_counter() - start)
         return result
 
-    TiledPass._sums = timed_sums
-    before, start = peak_megabytes(), time.perf_counter()
-    result = solve_prox_newton(objective)
-    seconds = time.perf_counter() - start
-    TiledPass._sums = sums
+    setattr(owner, name, call)
+    try:
+        yield seconds
+    finally:
+        setattr(owner, name, method)
+
+
+def whole(n_jobs, *, tiny):
+    """Fit playlists of the size of 30Music; give time, passes, shares of parts, and memory.
+
+    Memory is that above data and libraries: what the fit adds to the process at its highest.
+    """
+    if tiny:
+        problem = drawn_problem(100, 50, 500, 10)
+    else:
+        problem = preset_problem("30music", n_features=150)
+    objective = MultitaskObjective(*problem, n_jobs=n_jobs)
+    forget_peak()
+    before = peak_megabytes()
+    with (
+        timed(TiledPass, "_sums") as passes,
+        timed(InnerProblem, "sweep") as sweeps,
+        timed(InnerProblem, "shift_shared") as shifts,
+    ):
+        start = time.perf_counter()
+        result = solve_prox_newton(objective)
+        seconds = time.perf_counter() - start
     n, u, m, d = objective.n_playlists, objective.n_users, objective.n_songs, objective.n_features
     allowed = (25 * 4 * (n + u) * d + 12 * m * d) / 2**20 + 64
     found = {
@@ -327,7 +355,9 @@ def whole(n_jobs, *, tiny):
         "converged": result.converged,
         "seconds": round(seconds, 1),
         "passes": round(result.history["passes"][-1], 2),
-        "share of passes": round(in_passes / seconds, 2),
+        "share of passes": round(sum(passes) / seconds, 2),
+        "share of sweeps": round(sum(sweeps) / seconds, 2),
+        "share of shared steps": round(sum(shifts) / seconds, 2),
         "MB above data": round(peak_megabytes() - before),
         "MB allowed": round(allowed),
     }

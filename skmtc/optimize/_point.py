@@ -24,7 +24,7 @@ BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
 
 # Songs of blocks are kept between sweeps in as much memory as this many rows for each user and
 # playlist take, and a little more.
-KEPT_ROWS = 8
+KEPT_ROWS = 4
 KEPT_BYTES = 2**25
 
 

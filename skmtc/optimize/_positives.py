@@ -10,6 +10,9 @@ from skmtc._memory import rows_that_fit
 
 FloatArray = NDArray[np.floating[Any]]
 
+# Features are gathered for about this many memberships at a time, which stay in the cache.
+BATCH_MEMBERSHIPS = 2048
+
 
 class Positives:
     """Scores of each playlist's own songs, and sums over them.
@@ -68,7 +71,8 @@ class Positives:
         return np.asarray(ufunc.reduceat(values, self.membership.indptr[:-1]))
 
     def _row_batches(self, n_features: int) -> list[slice]:
-        """Cut playlists into batches whose gathered features fit the working memory."""
-        batch = self.membership.indptr[1:] // rows_that_fit(16 * n_features)
+        """Cut playlists into batches whose gathered features take little memory."""
+        size = min(BATCH_MEMBERSHIPS, rows_that_fit(16 * n_features))
+        batch = self.membership.indptr[1:] // size
         starts = np.flatnonzero(np.diff(batch, prepend=-1))
         return [slice(a, b) for a, b in zip(starts, [*starts[1:], len(batch)], strict=True)]
