@@ -24,6 +24,7 @@ the training rows, split once more by the same rule. Ours are run as they are by
 import argparse
 import time
 import warnings
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,9 @@ def main():
     parser.add_argument("--dimension", type=int, help="of the song vectors of our rankers")
     parser.add_argument("--tune", action="store_true", help="choose options of other packages")
     parser.add_argument("--settings", nargs="+", help="some of the settings")
+    parser.add_argument(
+        "--user-size", type=float, default=0.2, help="share of users with new playlists in the test"
+    )
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
     options = parser.parse_args()
@@ -91,7 +95,7 @@ def run(X, options):
     kept = Path(options.values) if options.values else None
     parts = [pd.read_csv(kept)] if kept and kept.exists() else []
     wanted = options.rankers.lower().split(",")
-    for splitter in splitters(X):
+    for splitter in splitters(X, options.user_size):
         if options.settings and splitter.setting not in options.settings:
             continue
         train, test = next(splitter.split(X))
@@ -107,9 +111,9 @@ def run(X, options):
     return pd.concat(parts, ignore_index=True)
 
 
-def splitters(X):
+def splitters(X, user_size):
     """Give the settings that a table allows: release years tell which songs are new."""
-    yield ColdPlaylistSplit(random_state=0)
+    yield ColdPlaylistSplit(user_size=user_size, random_state=0)
     yield ColdUserSplit(random_state=0)
     if "year" in X:
         yield ColdSongSplit(random_state=0)
@@ -171,7 +175,9 @@ def song_features(X, setting, *, learned=True):
 
 def choose(name, ranker, train, splitter):
     """Choose options by AUC on training rows, which are split once more by the same rule."""
-    first, second = next(type(splitter)(random_state=1).split(train))
+    again = copy(splitter)
+    again.random_state = 1
+    first, second = next(again.split(train))
     scores = []
     for options in ranker.grid:
         tried = clone(ranker).set_params(options=options).fit(train.iloc[first])
