@@ -77,6 +77,7 @@ def main():
     parser.add_argument(
         "--user-size", type=float, default=0.2, help="share of users with new playlists in the test"
     )
+    parser.add_argument("--random-state", type=int, default=0, help="seed of the splits")
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
     options = parser.parse_args()
@@ -95,7 +96,7 @@ def run(X, options):
     kept = Path(options.values) if options.values else None
     parts = [pd.read_csv(kept)] if kept and kept.exists() else []
     wanted = options.rankers.lower().split(",")
-    for splitter in splitters(X, options.user_size):
+    for splitter in splitters(X, options.user_size, options.random_state):
         if options.settings and splitter.setting not in options.settings:
             continue
         train, test = next(splitter.split(X))
@@ -111,12 +112,12 @@ def run(X, options):
     return pd.concat(parts, ignore_index=True)
 
 
-def splitters(X, user_size):
+def splitters(X, user_size, seed):
     """Give the settings that a table allows: release years tell which songs are new."""
-    yield ColdPlaylistSplit(user_size=user_size, random_state=0)
-    yield ColdUserSplit(random_state=0)
+    yield ColdPlaylistSplit(user_size=user_size, random_state=seed)
+    yield ColdUserSplit(random_state=seed)
     if "year" in X:
-        yield ColdSongSplit(random_state=0)
+        yield ColdSongSplit(random_state=seed)
 
 
 def rankers(X, setting, dimension=None):
@@ -176,7 +177,7 @@ def song_features(X, setting, *, learned=True):
 def choose(name, ranker, train, splitter):
     """Choose options by AUC on training rows, which are split once more by the same rule."""
     again = copy(splitter)
-    again.random_state = 1
+    again.random_state = splitter.random_state + 1
     first, second = next(again.split(train))
     scores = []
     for options in ranker.grid:
