@@ -233,6 +233,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
     References
     ----------
     D. Chen, C. S. Ong, A. K. Menon. Cold-start Playlist Recommendation with Multitask Learning.
+    arXiv:1901.06125, 2019.
 
     Examples
     --------
