@@ -12,10 +12,10 @@ setting, or is not installed, the table says so::
     python bench_rankers.py --csv table.csv --values values.csv.gz
 
 With `--values`, what each ranker reached on each playlist is kept, and a later run adds to it, so
-that a long comparison may be made in parts; the table is always made from all of it. Errors are
-standard errors of the difference from the best ranker of the setting. HitRate@K is recall@K, and
-all means, that of novelty too, are over playlists. The other packages are optional; all come
-with ``pip install skmtc[bench]``, where cmfrec is built from source.
+that a long comparison may be made in parts, all of the same table and splits; the table is always
+made from all of it. Errors are standard errors of the difference from the best ranker of the
+setting. HitRate@K is recall@K, and all means, that of novelty too, are over playlists. The other
+packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from source.
 
 With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
 the training rows, split once more by the same rule. Ours are run as they are by default.
@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--values", help="file that keeps the value of each playlist")
     options = parser.parse_args()
     data, X = load(options.aotm, tiny=options.tiny, user_share=options.user_share)
+    data += f", user_size={options.user_size:g}, random_state={options.random_state}"
     counts = {name: X[name].nunique() for name in ("user", "playlist", "song")}
     print(f"{data}: {counts}, {len(X)} rows")
     values = run(X, options)
