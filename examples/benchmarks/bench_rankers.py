@@ -15,7 +15,8 @@ With `--values`, what each ranker reached on each playlist is kept, and a later 
 that a long comparison may be made in parts, all of the same table and splits; the table is always
 made from all of it. Errors are standard errors of the difference from the best ranker of the
 setting. HitRate@K is recall@K, and all means, that of novelty too, are over playlists. The other
-packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from source.
+packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from
+source.
 
 With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
 the training rows, split once more by the same rule. Ours are run as they are by default.
