@@ -14,9 +14,9 @@ setting, or is not installed, the table says so::
 With `--values`, what each ranker reached on each playlist is kept, and a later run adds to it, so
 that a long comparison may be made in parts, all of the same table and splits; the table is always
 made from all of it. Errors are standard errors of the difference from the best ranker of the
-setting. HitRate@K is recall@K, and all means, that of novelty too, are over playlists. The other
-packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from
-source.
+setting: over users or, with several seeds, over draws, whose means then count the same. HitRate@K
+is recall@K, and all means, that of novelty too, are over the playlists of a draw. The other packages
+are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from source.
 
 With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
 the training rows, split once more by the same rule. Ours are run as they are by default.
@@ -78,12 +78,18 @@ def main():
     parser.add_argument(
         "--user-size", type=float, default=0.2, help="share of users with new playlists in the test"
     )
-    parser.add_argument("--random-state", type=int, default=0, help="seed of the splits")
+    parser.add_argument(
+        "--playlist-size", type=float, default=0.5, help="share of their playlists in the test"
+    )
+    parser.add_argument(
+        "--random-state", type=int, nargs="+", default=[0], help="seeds of the splits"
+    )
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
     options = parser.parse_args()
     data, X = load(options.aotm, tiny=options.tiny, user_share=options.user_share)
-    data += f", user_size={options.user_size:g}, random_state={options.random_state}"
+    data += f", user_size={options.user_size:g}, playlist_size={options.playlist_size:g}"
+    data += f", random_state={' '.join(map(str, options.random_state))}"
     counts = {name: X[name].nunique() for name in ("user", "playlist", "song")}
     print(f"{data}: {counts}, {len(X)} rows")
     values = run(X, options)
@@ -98,28 +104,32 @@ def run(X, options):
     kept = Path(options.values) if options.values else None
     parts = [pd.read_csv(kept)] if kept and kept.exists() else []
     wanted = options.rankers.lower().split(",")
-    for splitter in splitters(X, options.user_size, options.random_state):
+    for splitter in splitters(X, options):
         if options.settings and splitter.setting not in options.settings:
             continue
+        draw = splitter.random_state
         train, test = next(splitter.split(X))
         train, test = X.iloc[train], X.iloc[test]
         for name, ranker in rankers(train, splitter.setting, options.dimension).items():
             if any(part in name.lower() for part in wanted):
                 if options.tune and getattr(ranker, "grid", ()):
                     ranker = choose(name, ranker, train, splitter)
-                part = judge(name, ranker, train, test, splitter.setting)
-                parts = [_without(p, name, splitter.setting) for p in parts] + [part]
+                part = judge(name, ranker, train, test, splitter.setting).assign(draw=draw)
+                parts = [_without(p, name, splitter.setting, draw) for p in parts] + [part]
                 if kept:
                     pd.concat(parts).to_csv(kept, index=False)
     return pd.concat(parts, ignore_index=True)
 
 
-def splitters(X, user_size, seed):
-    """Give the settings that a table allows: release years tell which songs are new."""
-    yield ColdPlaylistSplit(user_size=user_size, random_state=seed)
-    yield ColdUserSplit(random_state=seed)
-    if "year" in X:
-        yield ColdSongSplit(random_state=seed)
+def splitters(X, options):
+    """Give each draw of the settings that a table allows: years tell which songs are new."""
+    for seed in options.random_state:
+        yield ColdPlaylistSplit(
+            user_size=options.user_size, playlist_size=options.playlist_size, random_state=seed
+        )
+        yield ColdUserSplit(random_state=seed)
+        if "year" in X:
+            yield ColdSongSplit(random_state=seed)
 
 
 def rankers(X, setting, dimension=None):
@@ -212,14 +222,23 @@ def judge(name, ranker, train, test, setting):
 def summarize(values, data):
     """Give one row per setting and ranker, also for rankers that cannot."""
     done = values[values["note"].fillna("") == ""]
-    table = means_with_errors(done, METRICS)
     keys = ["setting", "ranker"]
-    about = done.groupby(keys, sort=False)[["fit_seconds", "judge_seconds", "chosen"]].first()
+    table = means_with_errors(done if done["draw"].nunique() == 1 else by_draw(done), METRICS)
+    by_ranker = done.groupby(keys, sort=False)
+    about = by_ranker[["fit_seconds", "judge_seconds"]].mean()
+    about["chosen"] = by_ranker["chosen"].agg(lambda chosen: "; ".join(chosen.dropna().unique()))
     table = table.merge(about.reset_index(), on=keys)
-    notes = values.loc[values["note"].fillna("") != "", [*keys, "note"]]
+    table["playlists"] = by_ranker.size().to_numpy()
+    notes = values.loc[values["note"].fillna("") != "", [*keys, "note"]].drop_duplicates()
     table = pd.concat([table, notes], ignore_index=True).round(4)
     table = table.sort_values(["setting", "auc"], ascending=[True, False], kind="stable")
     return table.assign(data=data, **machine(*PACKAGES))
+
+
+def by_draw(values):
+    """Give the means of each draw, in the place of a playlist: all draws count the same."""
+    means = values.groupby(["setting", "ranker", "draw"], sort=False)[METRICS].mean().reset_index()
+    return means.assign(user=means["draw"], playlist=means["draw"])
 
 
 def _reason(competitor: Competitor, setting):
@@ -232,8 +251,9 @@ def _reason(competitor: Competitor, setting):
     return competitor.missing()
 
 
-def _without(values, ranker, setting):
-    return values[(values["ranker"] != ranker) | (values["setting"] != setting)]
+def _without(values, ranker, setting, draw):
+    same = (values["ranker"] == ranker) & (values["setting"] == setting) & (values["draw"] == draw)
+    return values[~same]
 
 
 if __name__ == "__main__":
