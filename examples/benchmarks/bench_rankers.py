@@ -15,8 +15,9 @@ With `--values`, what each ranker reached on each playlist is kept, and a later 
 that a long comparison may be made in parts, all of the same table and splits; the table is always
 made from all of it. Errors are standard errors of the difference from the best ranker of the
 setting: over users or, with several seeds, over draws, whose means then count the same. HitRate@K
-is recall@K, and all means, that of novelty too, are over the playlists of a draw. The other packages
-are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from source.
+is recall@K, and all means, that of novelty too, are over the playlists of a draw. The other
+packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from
+source.
 
 With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
 the training rows, split once more by the same rule. Ours are run as they are by default.
@@ -228,7 +229,7 @@ def summarize(values, data):
     about = by_ranker[["fit_seconds", "judge_seconds"]].mean()
     about["chosen"] = by_ranker["chosen"].agg(lambda chosen: "; ".join(chosen.dropna().unique()))
     table = table.merge(about.reset_index(), on=keys)
-    table["playlists"] = by_ranker.size().to_numpy()
+    table["playlists"] = pd.MultiIndex.from_frame(table[keys]).map(by_ranker.size())
     notes = values.loc[values["note"].fillna("") != "", [*keys, "note"]].drop_duplicates()
     table = pd.concat([table, notes], ignore_index=True).round(4)
     table = table.sort_values(["setting", "auc"], ascending=[True, False], kind="stable")
