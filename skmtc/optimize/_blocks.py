@@ -9,10 +9,11 @@ from scipy.sparse import csr_array, issparse
 from skmtc.optimize import _compiled
 from skmtc.optimize._padded import PaddedPositives
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize._sweep import Penalties, Totals, Users, sweep_users
+from skmtc.optimize._sweep import End, Penalties, Totals, Users, sweep_users
 
 Array = NDArray[np.floating[Any]]
 
+# Most steps of a sweep, where a pass over the data follows anyway.
 SWEEP_STEPS = 16
 
 
@@ -58,11 +59,15 @@ class SweepRules(NamedTuple):
 
     negligible : float
         Squared length, relative to the value, of steps that are not worth going on.
+
+    n_steps : int, default=16
+        Most steps of a user.
     """
 
     shared: Array
     penalties: Penalties
     negligible: float
+    n_steps: int = SWEEP_STEPS
 
 
 class Start(NamedTuple):
@@ -86,26 +91,6 @@ class Start(NamedTuple):
     block: Block
     expansion: Expansion
     totals: Totals
-    caution: Array
-
-
-class End(NamedTuple):
-    """Where the sweep of a block ended.
-
-    Attributes
-    ----------
-    totals : Totals
-        The users' weights.
-
-    gains : ndarray of shape (n_users,)
-        How much lower the surrogate of each user is.
-
-    caution : ndarray of shape (n_playlists,)
-        Factors of the metric for the next time.
-    """
-
-    totals: Totals
-    gains: NDArray[np.float64]
     caution: Array
 
 
@@ -154,21 +139,20 @@ class Blocks:
             compiled = _compiled.compiled_sweep()
         if compiled is not None:
             return self._sweep_compiled(compiled, start, rules)
-        swept = sweep_users(
+        return sweep_users(
             self.surrogate(start.block, start.expansion),
             start.totals,
             rules.shared,
             start.block.local,
             rules.penalties,
             start.caution,
-            n_steps=SWEEP_STEPS,
+            n_steps=rules.n_steps,
             negligible=rules.negligible,
         )
-        return End(*swept)
 
     def _sweep_compiled(self, compiled: Any, start: Start, rules: SweepRules) -> End:
         """Do what `sweep_users` does, by the compiled loop, which works in place."""
-        shared, penalties, negligible = rules
+        shared, penalties, negligible, n_steps = rules
         playlists, kind = start.block.playlists, shared.dtype
         indptr = self.membership.indptr[playlists.start : playlists.stop + 1]
         songs = [_fixed(a) for a in (self.features, indptr, self.membership.indices)]
@@ -176,17 +160,17 @@ class Blocks:
         expansion = [_fixed(nothing if a is None else a) for a in start.expansion]
         end = Totals(*(np.array(a) for a in start.totals))
         caution = np.array(start.caution)
-        gains = compiled(
+        gains, arrived = compiled(
             (*songs, kind.type(self.rules.push), self.rules.loss == "ranking"),
             tuple(expansion),
             *(_fixed(a) for a in start.block.local),
             *end,
             (_fixed(shared), kind.type(penalties.user_l2), kind.type(penalties.playlist_l1)),
             caution,
-            SWEEP_STEPS,
+            n_steps,
             negligible,
         )
-        return End(end, gains, caution)
+        return End(end, gains, caution, arrived)
 
     def _positives(self, block: Block) -> PaddedPositives:
         """Gather the songs of a block's playlists; they are kept while there is room."""

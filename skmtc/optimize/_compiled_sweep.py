@@ -253,16 +253,19 @@ def _move_user(user: Any, target: Any, metric: Any, penalties: Any, forces: Any)
 def _move_playlists(
     user: Any, target: Any, metric: Any, playlist_l1: Any, point: Any, playlists: Any, new: Any
 ) -> Any:
-    """Give the playlists' part of a proximal step; how long it is, and whether it turns back."""
+    """Give the playlists' part of a proximal step; how long it is, and whether it turns back.
+
+    The length is that without momentum.
+    """
     length, turned = user.dtype.type(0), user.dtype.type(0)
     for i in range(len(target)):
         for d in range(user.size):
             threshold = playlist_l1 / metric[i, d]
             away = target[i, d] - user[d]
             new[i, d] = user[d] + (away - min(max(away, -threshold), threshold))
-            moved = new[i, d] - playlists[i, d]
-            length += metric[i, d] * moved * moved
-            turned += metric[i, d] * (point[i, d] - new[i, d]) * moved
+            slope = point[i, d] - new[i, d]
+            length += metric[i, d] * slope * slope
+            turned += metric[i, d] * slope * (new[i, d] - playlists[i, d])
     return length, turned
 
 
@@ -294,7 +297,10 @@ def _sweep_user(
     shares: Any,
     curvature: Any,
 ) -> Any:
-    """Minimise the surrogate of one user, in place; give how much lower it is."""
+    """Minimise the surrogate of one user, in place.
+
+    Gives how much lower it is, and whether steps had become short when they ended.
+    """
     n, n_features = start.shape
     point, playlists, new, metric = room[0, :n], room[1, :n], room[2, :n], room[3, :n]
     gradient = room[4, :n]
@@ -306,6 +312,7 @@ def _sweep_user(
         user[d] = start_user[d]
     before = _penalty(start, start_user, penalties)
     momentum, first_length = kind(1), kind(0)
+    arrived = False
     for step in range(n_steps):
         for i in range(n):
             value, outer, inner = _evaluate(
@@ -339,9 +346,10 @@ def _sweep_user(
             for d in range(n_features):
                 point[i, d] = new[i, d] + push_on * (new[i, d] - playlists[i, d])
                 playlists[i, d] = new[i, d]
-        if length <= max(kind(SHORTEST_STEP) * first_length, negligible * before):
+        arrived = length <= max(kind(SHORTEST_STEP) * first_length, negligible * before)
+        if arrived:
             break
-    return _keep_descent(
+    gain = _keep_descent(
         problem,
         expansion,
         first,
@@ -357,6 +365,7 @@ def _sweep_user(
         vectors,
         shares,
     )
+    return gain, arrived
 
 
 @compile_part
@@ -421,7 +430,7 @@ def sweep(
     caution: Any,
     n_steps: int,
     negligible: float,
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Minimise the surrogate over the totals of each user of a block, in place.
 
     Parameters
@@ -455,6 +464,9 @@ def sweep(
     -------
     gains : ndarray of shape (n_users,)
         How much lower the surrogate of each user is.
+
+    arrived : ndarray of shape (n_users,)
+        Whether the user's steps had become short when they ended.
     """
     n_features = users.shape[1]
     indptr = problem[1]
@@ -468,10 +480,10 @@ def sweep(
     vectors = np.empty((9, n_features), playlists.dtype)
     shares = np.empty(longest, playlists.dtype)
     curvature = np.empty(most, playlists.dtype)
-    gains = np.empty(len(counts))
+    gains, arrived = np.empty(len(counts)), np.empty(len(counts), np.bool_)
     for u in range(len(counts)):
         rows = slice(starts[u], starts[u] + counts[u])
-        gains[u] = _sweep_user(
+        gains[u], arrived[u] = _sweep_user(
             problem,
             expansion,
             starts[u],
@@ -486,4 +498,4 @@ def sweep(
             shares,
             curvature,
         )
-    return gains
+    return gains, arrived

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._blocks import Block, End, Start, SweepRules
+from skmtc.optimize._blocks import SWEEP_STEPS, Block, Start, SweepRules
 from skmtc.optimize._point import SortedProblem
 from skmtc.optimize._remote_sweep import FEWEST_BLOCKS, sweep_elsewhere
 from skmtc.optimize._shared import closest_shared, lasso_step
 from skmtc.optimize._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize._sweep import Penalties, Totals
+from skmtc.optimize._sweep import End, Penalties, Totals
 from skmtc.optimize._threads import Threads
 
 Array = NDArray[np.floating[Any]]
@@ -97,7 +97,7 @@ class InnerProblem:
         decrease = 0.0
         for _ in range(MAX_SWEEPS):
             totals, shared, gain = self.shift_shared(totals, shared)
-            totals, gains, caution = self.sweep(totals, shared, caution)
+            totals, gains, caution, _ = self.sweep(totals, shared, caution)
             nearest = closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
             gain += (
                 float(gains.sum())
@@ -139,8 +139,13 @@ class InnerProblem:
         return totals, shared, 0.0
 
     def sweep(
-        self, totals: Totals, shared: NDArray[np.float64], caution: Array
-    ) -> tuple[Totals, NDArray[np.float64], Array]:
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        caution: Array,
+        *,
+        n_steps: int = SWEEP_STEPS,
+    ) -> End:
         """Sweep all blocks, here or where the features are.
 
         Parameters
@@ -148,21 +153,24 @@ class InnerProblem:
         totals, shared, caution
             As for `minimise`; the shared weights are held.
 
+        n_steps : int, default=16
+            Most steps of a user.
+
         Returns
         -------
-        totals : Totals
+        end : End
             Where users ended.
-
-        gains : ndarray of shape (n_users,)
-            How much lower the surrogate of each user is.
-
-        caution : ndarray of shape (n_playlists,)
-            Factors for the next time.
         """
         problem = self.problem
-        new = Totals(np.empty_like(totals.playlist), np.empty_like(totals.user))
-        gains, new_caution = np.empty(len(new.user)), np.empty_like(caution)
-        rules = SweepRules(shared.astype(totals.user.dtype), self.penalties, self.negligible)
+        n_users = len(totals.user)
+        new = End(
+            Totals(np.empty_like(totals.playlist), np.empty_like(totals.user)),
+            np.empty(n_users),
+            np.empty_like(caution),
+            np.empty(n_users, dtype=bool),
+        )
+        kind = totals.user.dtype
+        rules = SweepRules(shared.astype(kind), self.penalties, self.negligible, n_steps)
 
         def start(block: Block) -> Start:
             playlists, users, _ = block
@@ -171,8 +179,9 @@ class InnerProblem:
 
         def keep(block: Block, end: End) -> None:
             playlists, users, _ = block
-            (new.playlist[playlists], new.user[users]), gains[users] = end.totals, end.gains
-            new_caution[playlists] = end.caution
+            new.totals.playlist[playlists], new.totals.user[users] = end.totals
+            new.gains[users], new.arrived[users] = end.gains, end.arrived
+            new.caution[playlists] = end.caution
 
         workers = problem.objective.tiled_pass.workers
         if workers is None or len(problem.blocks) < FEWEST_BLOCKS:
@@ -186,7 +195,7 @@ class InnerProblem:
                 problem.blocks, sweep_elsewhere(workers, problem.rules, rules, starts), strict=True
             ):
                 keep(block, end)
-        return new, gains, new_caution
+        return new
 
     def _loss_sum(self, weights: Array, shift: Array) -> float:
         def loss(block: Block) -> float:

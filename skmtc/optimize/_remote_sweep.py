@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from skmtc._workers import Workers
-from skmtc.optimize._blocks import BlockRules, Blocks, End, Start, SweepRules
+from skmtc.optimize._blocks import BlockRules, Blocks, Start, SweepRules
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import TASK_BYTES, TASKS_PER_WORKER
+from skmtc.optimize._sweep import End
 
 # A block is swept in ten to thirty milliseconds; a round of tasks on a cluster takes fifty to a
 # hundred, however small they are.

@@ -14,7 +14,8 @@ Array = NDArray[np.floating[Any]]
 POWER_STEPS = 4
 METRIC_SAFETY = 1.1
 METRIC_LIFE = 8  # steps after which the diagonal of the Hessian is taken anew
-# A sweep ends when a step is this much shorter than its first, as squared lengths.
+# A user's sweep ends when a step is this much shorter than its first, as squared lengths. Lengths
+# are those without momentum, which is short wherever a path turns.
 SHORTEST_STEP = 1e-4
 DAMPING = 0.3
 MAX_DAMPINGS = 6
@@ -65,6 +66,30 @@ class Totals(NamedTuple):
     user: Array
 
 
+class End(NamedTuple):
+    """Where a sweep over some users ended.
+
+    Attributes
+    ----------
+    totals : Totals
+        The users' weights.
+
+    gains : ndarray of shape (n_users,)
+        How much lower the surrogate of each user is.
+
+    caution : ndarray of shape (n_playlists,)
+        Factors of the metric for the next time.
+
+    arrived : ndarray of shape (n_users,)
+        Whether steps had become short when they ended. Otherwise there was more to gain.
+    """
+
+    totals: Totals
+    gains: NDArray[np.float64]
+    caution: Array
+    arrived: NDArray[np.bool_]
+
+
 def user_values(
     losses: Array, totals: Totals, shared: Array, users: Users, penalties: Penalties
 ) -> NDArray[np.float64]:
@@ -87,7 +112,7 @@ def sweep_users(
     *,
     n_steps: int,
     negligible: float = 0.0,
-) -> tuple[Totals, NDArray[np.float64], Array]:
+) -> "End":
     """Minimise the surrogate over the totals of all users of a block.
 
     Accelerated proximal gradient steps in the diagonal metric of each playlist's Hessian, with the
@@ -115,26 +140,20 @@ def sweep_users(
         Factors of the metric, larger where earlier sweeps went too far.
 
     n_steps : int
-        Number of steps.
+        Most steps.
 
     negligible : float, default=0.0
         Squared length, relative to the value, of steps that are not worth going on.
 
     Returns
     -------
-    totals : Totals
+    end : End
         Where it ended.
-
-    gains : ndarray of shape (n_users,)
-        How much lower the surrogate of each user is there.
-
-    caution : ndarray of shape (n_playlists,)
-        Factors for the next sweep.
     """
     at = surrogate.evaluate(start.playlist)
     before = user_values(at.value, start, shared, users, penalties)
     curvature = _top_curvature(surrogate, at)
-    end = _accelerate(
+    end, arrived = _accelerate(
         surrogate,
         start,
         at,
@@ -143,9 +162,10 @@ def sweep_users(
         penalties,
         curvature * caution,
         n_steps=n_steps,
-        shortest=negligible * float(before.sum()),
+        shortest=negligible * before,
     )
-    return _keep_descent(surrogate, start, end, before, shared, users, penalties, caution)
+    kept = _keep_descent(surrogate, start, end, before, shared, users, penalties, caution)
+    return End(*kept, arrived)
 
 
 def _top_curvature(surrogate: BlockSurrogate, at: SurrogateValue) -> Array:
@@ -179,15 +199,16 @@ def _accelerate(
     curvature: Array,
     *,
     n_steps: int,
-    shortest: float,
-) -> Totals:
+    shortest: NDArray[np.float64],
+) -> tuple[Totals, NDArray[np.bool_]]:
+    """Take steps until those of every user are short; say whose were."""
     dtype = start.playlist.dtype
     user_l2, playlist_l1 = dtype.type(penalties.user_l2), dtype.type(penalties.playlist_l1)
     playlist, user = start
     point = playlist
     momentum = np.ones(len(users.counts), dtype=dtype)
     metric = np.empty_like(playlist)
-    first_length = np.inf
+    arrived = np.zeros(len(users.counts), dtype=bool)
     for step in range(n_steps):
         if step:
             at = surrogate.evaluate(point)
@@ -208,21 +229,24 @@ def _accelerate(
         )
         new = playlist_totals(user, target, metric, users.counts, playlist_l1=playlist_l1)
         moved = new - playlist
-        length = float(np.einsum("nd,nd,nd->", metric, moved, moved))
-        first_length = first_length if step else length
-        momentum, push_on = _momentum(momentum, point, new, moved, metric, users)
+        slope = point - new
+        length = users.sum(np.einsum("nd,nd,nd->n", metric, slope, slope))
+        if step == 0:
+            shortest = np.maximum(SHORTEST_STEP * length, shortest)
+        momentum, push_on = _momentum(momentum, slope, moved, metric, users)
         point = new + users.spread(push_on)[:, None] * moved
         playlist = new
-        if length <= max(SHORTEST_STEP * first_length, shortest):
+        arrived = length <= shortest
+        if arrived.all():
             break
-    return Totals(playlist, user)
+    return Totals(playlist, user), arrived
 
 
 def _momentum(
-    momentum: Array, point: Array, new: Array, moved: Array, metric: Array, users: Users
+    momentum: Array, slope: Array, moved: Array, metric: Array, users: Users
 ) -> tuple[Array, Array]:
     """Give the momentum of each user, and how far to go on; a user who turned back starts anew."""
-    turned = np.einsum("nd,nd,nd->n", metric, point - new, moved)
+    turned = np.einsum("nd,nd,nd->n", metric, slope, moved)
     kept = np.where(users.sum(turned) > 0, 1.0, momentum).astype(momentum.dtype)
     grown = (0.5 * (1.0 + np.sqrt(1.0 + 4.0 * kept**2))).astype(momentum.dtype)
     return grown, (kept - 1.0) / grown

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from skmtc.optimize._blocks import SWEEP_STEPS
 from skmtc.optimize._certificate import user_gaps
 from skmtc.optimize._curvature import Curvature
 from skmtc.optimize._inner import InnerProblem
@@ -34,7 +35,18 @@ PER_USER = (
     "gains",
     "unsure",
     "overshot",
+    "arrived",
+    "gaps",
 )
+# Where the duality gap is at most this many times `tol`, a short sweep ends the search. Elsewhere
+# steps may be short because directions are flat: sweeps then go on until steps are negligible, by
+# this share of what they are in a fit, whose shared weights move anyway.
+CLOSE = 10.0
+SHARPER = 0.03
+# Whoever still goes on after this many iterations is swept with twice as many steps each time: few
+# users are left, and passes over the data do not help where a surrogate is far from its minimum.
+EASY_ITERATIONS = 4
+MOST_STEPS = 128
 ENOUGH = 12  # short steps count by how sure they are; this ends the search
 
 
@@ -181,8 +193,11 @@ class UsersOnly(ProxNewton):
         self.optimality = np.full(n_users, np.inf)
         self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
         self.gains = np.full(n_users, np.inf)
-        # Whether the last step was other than the model said, and the last sweep went too far.
+        # Whether the last step was other than the model said, and the last sweep went too far; or
+        # as far as there was to go.
         self.unsure, self.overshot = np.ones(n_users, dtype=bool), np.zeros(n_users, dtype=bool)
+        self.arrived, self.gaps = np.zeros(n_users, dtype=bool), np.full(n_users, np.inf)
+        self.n_iterations = 0
         self.users_first = False
 
     def start(self, coef0: Array | None) -> Point:
@@ -214,7 +229,8 @@ class UsersOnly(ProxNewton):
         before, caution = self.problem.user_values(point, point.shared), self.caution
         self.swept = self._sweep_all(point)
         self.overshot = self.problem.users.sum(self.caution > caution) > 0
-        sure = ~self.overshot & ~self.unsure & (not self.users_first)
+        self.arrived |= self.gaps <= CLOSE * self.tol * before
+        sure = self.arrived & ~self.overshot & ~self.unsure & (not self.users_first)
         finished = sure & (self.gains <= WORTHWHILE * self.tol * before)
         self.optimality = np.where(finished, self.gains / before, self.optimality)
         self.converged_users |= finished
@@ -222,6 +238,7 @@ class UsersOnly(ProxNewton):
 
     def step(self, point: Point) -> Point:
         """Make a pass where the sweep ended, accept user by user, learn."""
+        self.n_iterations += 1
         before = self.problem.user_values(point, point.shared)
         new, kept_back = self._accept(point, self.swept, point.shared)
         fell = before - self.problem.user_values(new, new.shared)
@@ -234,7 +251,8 @@ class UsersOnly(ProxNewton):
         # a sweep overshot, so must several that were more cautious.
         self.unsure = wrong | (self.problem.given.loss == "ranking")
         weight = np.where(self.overshot, ENOUGH // 6, np.where(self.unsure, ENOUGH // 2, ENOUGH))
-        is_short = (self.gains <= WORTHWHILE * self.tol * before) & (not self.users_first)
+        is_short = self.arrived & (self.gains <= WORTHWHILE * self.tol * before)
+        is_short &= not self.users_first
         self.users_first = False
         self.short = np.where(is_short, self.short + weight, 0)
         self.stuck = np.where(kept_back, self.stuck + 1, 0)
@@ -244,7 +262,7 @@ class UsersOnly(ProxNewton):
     def _judge(self, point: Point) -> None:
         """Tell who is done: by the duality gap, by short steps, or because nothing helps."""
         values = self.problem.user_values(point, point.shared)
-        gaps = user_gaps(
+        self.gaps = user_gaps(
             values,
             point.losses,
             point.gradients,
@@ -253,8 +271,8 @@ class UsersOnly(ProxNewton):
             self.problem.users,
             self.problem.penalties,
         )
-        self.optimality = np.minimum(gaps, self.gains) / values
-        self.converged_users = (gaps <= self.tol * values) | (self.short >= ENOUGH)
+        self.optimality = np.minimum(self.gaps, self.gains) / values
+        self.converged_users = (self.gaps <= self.tol * values) | (self.short >= ENOUGH)
         self.done = self.converged_users | (self.stuck >= MAX_NULL_STEPS)
 
     def without_done(self, point: Point) -> tuple["UsersOnly", Point]:
@@ -288,11 +306,21 @@ class UsersOnly(ProxNewton):
         if self.users_first:
             penalties = penalties._replace(playlist_l1=PROHIBITIVE)
         inner = InnerProblem(
-            problem, self._expansion(point), self.threads, penalties=penalties, tol=self.tol
+            problem,
+            self._expansion(point),
+            self.threads,
+            penalties=penalties,
+            tol=SHARPER * self.tol,
         )
         # One sweep, then the next pass: without steps of the shared weights, more do not pay.
-        totals, self.gains, self.caution = inner.sweep(point.totals, point.shared, self.caution)
+        totals, self.gains, self.caution, self.arrived = inner.sweep(
+            point.totals, point.shared, self.caution, n_steps=self._n_steps()
+        )
         return totals
+
+    def _n_steps(self) -> int:
+        doublings = max(0, self.n_iterations - EASY_ITERATIONS)
+        return int(min(SWEEP_STEPS * 2**doublings, MOST_STEPS))
 
 
 class _Ledger:

@@ -69,7 +69,7 @@ def _sweep_one_by_one(inner, point, caution):
             caution[block.playlists],
         )
         rules = SweepRules(point.shared.astype(inner.problem.dtype), inner.penalties, 0.0)
-        end, gain, new_caution = inner.problem.on_blocks.sweep(start, rules)
+        end, gain, new_caution, _ = inner.problem.on_blocks.sweep(start, rules)
         ends.append(end)
         gains += gain.sum()
         cautions.append(new_caution)
@@ -94,10 +94,17 @@ def test_it_ends_where_numpy_ends(loss, pairs, playlist_l1, monkeypatch):
     np.testing.assert_array_equal(compiled[2], new_caution)
 
 
+def test_it_tells_who_has_arrived():
+    inner, point = _case()
+    caution = np.ones(len(point.losses))
+    assert not inner.sweep(point.totals, point.shared, caution, n_steps=2).arrived.any()
+    assert inner.sweep(point.totals, point.shared, caution, n_steps=500).arrived.all()
+
+
 def test_single_precision(monkeypatch):
     inner, point = _case(dtype=np.float32)
     caution = np.ones(len(point.losses), dtype=np.float32)
-    totals, gains, _ = inner.sweep(point.totals, point.shared, caution)
+    totals, gains, _, _ = inner.sweep(point.totals, point.shared, caution)
     assert totals.playlist.dtype == totals.user.dtype == np.float32
     monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
     expected, expected_gain, _ = _sweep_one_by_one(inner, point, caution)
@@ -108,7 +115,7 @@ def test_single_precision(monkeypatch):
 def test_users_who_went_too_far_come_back():
     inner, point = _case()
     timid = np.full(len(point.losses), 1e-4)  # a metric so small that every step is too long
-    totals, gains, caution = inner.sweep(point.totals, point.shared, timid)
+    totals, gains, caution, _ = inner.sweep(point.totals, point.shared, timid)
     assert (gains >= 0).all()
     assert np.isfinite(totals.playlist).all()
     assert (caution == 1.5 * timid).any()
@@ -118,7 +125,7 @@ def test_overflow_leaves_users_where_they_are():
     inner, point = _case()
     inner.expansion = inner.expansion._replace(log_negative=np.full(len(point.losses), 1e4))
     caution = np.ones(len(point.losses))
-    totals, gains, _ = inner.sweep(point.totals, point.shared, caution)
+    totals, gains, _, _ = inner.sweep(point.totals, point.shared, caution)
     assert (gains == 0).all()
     np.testing.assert_array_equal(totals.playlist, point.totals.playlist)
 

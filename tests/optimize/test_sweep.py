@@ -53,7 +53,7 @@ def test_many_steps_reach_the_minimum(loss, push):
     before = _value(problem, surrogate, totals, point.shared).sum()
     swept = 0.0
     while gain > 1e-10:
-        totals, gain, _ = sweep_users(
+        totals, gain, _, _ = sweep_users(
             surrogate, totals, point.shared, problem.users, problem.penalties, ones, n_steps=200
         )
         gain = gain.sum()
@@ -90,7 +90,7 @@ def test_a_few_steps_always_gain():
         problem, point, surrogate = _case(seed, user_l2=0.01, playlist_l1=0.01)
         ones = np.ones(problem.given.n_playlists)
         before = _value(problem, surrogate, point.totals, point.shared)
-        totals, gain, _ = sweep_users(
+        totals, gain, _, _ = sweep_users(
             surrogate, point.totals, point.shared, problem.users, problem.penalties, ones, n_steps=5
         )
         after = _value(problem, surrogate, totals, point.shared)
@@ -99,16 +99,29 @@ def test_a_few_steps_always_gain():
         assert gain.sum() > 0
 
 
+def test_a_user_has_arrived_when_steps_are_short():
+    problem, point, surrogate = _case()
+    args = (point.shared, problem.users, problem.penalties, np.ones(problem.given.n_playlists))
+    early = sweep_users(surrogate, point.totals, *args, n_steps=2, negligible=1e-9)
+    assert not early.arrived.any()
+    late = sweep_users(surrogate, point.totals, *args, n_steps=500, negligible=1e-9)
+    assert late.arrived.all()
+    # By then hardly anything is left to gain, and starting there is to have arrived.
+    again = sweep_users(surrogate, late.totals, *args, n_steps=1, negligible=1e-3)
+    assert again.arrived.all()
+    assert again.gains.max() < 0.05 * early.gains.min()
+
+
 def test_users_do_not_depend_on_each_other():
     problem, point, surrogate = _case()
     ones = np.ones(problem.given.n_playlists)
     args = (point.shared, problem.users, problem.penalties, ones)
-    one, _, _ = sweep_users(surrogate, point.totals, *args, n_steps=8)
+    one, *_ = sweep_users(surrogate, point.totals, *args, n_steps=8)
     moved = Totals(point.totals.playlist.copy(), point.totals.user.copy())
     rows = problem.users.spread(np.arange(5)) == 2
     moved.playlist[rows] += 0.3
     moved.user[2] -= 0.2
-    two, _, _ = sweep_users(surrogate, moved, *args, n_steps=8)
+    two, *_ = sweep_users(surrogate, moved, *args, n_steps=8)
     np.testing.assert_allclose(two.playlist[~rows], one.playlist[~rows])
     assert np.abs(two.playlist[rows] - one.playlist[rows]).max() > 1e-6
 
@@ -116,7 +129,7 @@ def test_users_do_not_depend_on_each_other():
 def test_steps_that_blow_up_are_taken_back():
     problem, point, surrogate = _case()
     tiny = np.full(problem.given.n_playlists, 1e-6)  # no caution at all
-    totals, gain, caution = sweep_users(
+    totals, gain, caution, _ = sweep_users(
         surrogate, point.totals, point.shared, problem.users, problem.penalties, tiny, n_steps=8
     )
     assert np.isfinite(totals.playlist).all()

@@ -89,6 +89,28 @@ def test_tol_holds_for_every_user(tol, loss):
         assert (_user_parts(objective, result.coef) <= (1 + tol) * best).all()
 
 
+@pytest.mark.parametrize("user_l2", [0.3, 0.05, 0.01])
+@pytest.mark.parametrize("playlist_l1", [0.5, 0.05])
+def test_tol_holds_where_penalties_are_weak_and_directions_are_flat(user_l2, playlist_l1):
+    def nearly_dependent(features):
+        return features @ np.random.default_rng(7).normal(size=(12, 12)) / 3
+
+    shape = {"n_songs": 60, "n_users": 8, "n_playlists": 24, "n_features": 12}
+    for seed in range(4):
+        objective = _held(
+            seed,
+            features=nearly_dependent,
+            shape=shape,
+            user_l2=user_l2,
+            playlist_l1=playlist_l1,
+        )
+        best = solve_owlqn(objective, tol=1e-7, max_iter=20_000)
+        result = solve_users(objective, tol=1e-3)
+        assert result.converged
+        ours, theirs = (_user_parts(objective, r.coef) for r in (result, best))
+        assert (ours <= (1 + 1e-3) * theirs).all()
+
+
 def test_a_user_does_not_depend_on_the_others():
     whole = _held(3)
     alone = whole.take(np.flatnonzero(whole.user_of_playlist == 2))
