@@ -18,6 +18,7 @@ def sum_rows(
     columns: NDArray[Any],
     values: NDArray[Any],
     n_columns: int,
+    without_picks: bool,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Sum rows of a sparse matrix of positive values, as a product with a matrix of ones does.
 
@@ -34,6 +35,9 @@ def sum_rows(
 
     n_columns : int
         Number of columns.
+
+    without_picks : bool
+        Whether a sum is 0 in the columns that have the numbers of its rows.
 
     Returns
     -------
@@ -61,6 +65,9 @@ def sum_rows(
                 found[filled] = column  # kept if it is new: a branch would be guessed wrongly
                 filled += np.uint64(before == 0)
                 row[column] = before + values[j]
+        if without_picks:
+            for place in range(pick_starts[i], pick_starts[i + 1]):
+                row[picks[place]] = 0
         for j in range(first, filled):
             column = np.uint64(found[j])
             sums[j] = row[column]
@@ -103,3 +110,84 @@ def look_up(
         for j in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
             row[np.uint64(columns[j])] = 0
     return found
+
+
+@njit(cache=True, nogil=True)
+def strongest_columns(
+    holder_starts: NDArray[Any],
+    holders: NDArray[Any],
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    counts: NDArray[Any],
+    shrinkage: float,
+    most: int,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Give, for each column of a sparse matrix of ones, those that share most rows with it.
+
+    Parameters
+    ----------
+    holder_starts, holders : ndarray
+        `holders[holder_starts[a] : holder_starts[a + 1]]` are the rows that have column a.
+
+    starts, columns : ndarray
+        The rows, as a csr_array has them in `indptr` and `indices`.
+
+    counts : ndarray of float
+        Number of rows that have each column.
+
+    shrinkage : float
+        Columns a and b that share n rows have the value
+        `n / (sqrt(counts[a] * counts[b]) + shrinkage)`.
+
+    most : int
+        How many others are kept for each column; of equal ones the first.
+
+    Returns
+    -------
+    sizes, columns, values : ndarray
+        Number of columns that are kept for each, which ones in order, and their values.
+    """
+    n_columns = counts.size
+    sizes = np.zeros(n_columns, np.int64)
+    kept = np.empty(n_columns * most, columns.dtype)
+    kept_values = np.empty(n_columns * most, np.float64)
+    shared = np.zeros(n_columns, np.int64)
+    found = np.empty(n_columns + 1, columns.dtype)
+    values = np.empty(n_columns, np.float64)
+    end = 0
+    for a in range(n_columns):
+        n_found = np.uint64(0)
+        for place in range(holder_starts[a], holder_starts[a + 1]):
+            holder = holders[place]
+            for j in range(np.uint64(starts[holder]), np.uint64(starts[holder + 1])):
+                column = np.uint64(columns[j])
+                found[n_found] = column  # kept if it is new, as above
+                n_found += np.uint64(shared[column] == 0)
+                shared[column] += 1
+        if 16 * n_found < n_columns:
+            found[:n_found].sort()
+        else:  # to look everywhere is faster
+            n_found = np.uint64(0)
+            for column in range(np.uint64(n_columns)):
+                found[n_found] = column
+                n_found += np.uint64(shared[column] != 0)
+        for place in range(n_found):
+            b = np.uint64(found[place])
+            values[place] = shared[b] / (np.sqrt(counts[a] * counts[b]) + shrinkage)
+            shared[b] = 0
+            if b == a:
+                values[place] = -1.0
+        n_others = np.int64(n_found) - 1 if n_found else 0
+        lowest, n_equal = 0.0, n_others
+        if n_others > most:
+            lowest = np.partition(values[:n_found], n_found - most)[n_found - most]
+            n_equal = most - np.sum(values[:n_found] > lowest)
+        for place in range(n_found):
+            value = values[place]
+            if value > lowest or (value == lowest and n_equal > 0):
+                n_equal -= value == lowest
+                kept[end] = found[place]
+                kept_values[end] = value
+                sizes[a] += 1
+                end += 1
+    return sizes, kept[:end].copy(), kept_values[:end].copy()

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skmtc._memory import rows_that_fit
-from skmtc.rankers._sparse import as_ones
+from skmtc.rankers._sparse import as_ones, compiled_if_worthwhile
 
 # Bytes per pair of songs while a block is sorted.
 PAIR_BYTES = 64
@@ -20,7 +20,7 @@ def collocation(membership, *, n_neighbors, shrinkage):
     Parameters
     ----------
     membership : csr_array of shape (n_playlists, n_songs)
-        Stored entries are the songs of a playlist; their values do not matter.
+        Stored entries are the songs of a playlist, or of a user; their values do not matter.
 
     n_neighbors : int
         How many neighbours of a song are kept; of equally strong ones the first.
@@ -35,12 +35,19 @@ def collocation(membership, *, n_neighbors, shrinkage):
     """
     held = as_ones(membership)
     holders = csr_array(held.T)
-    counts = np.diff(holders.indptr)
-    blocks = [
-        _strongest(csr_array(holders[rows] @ held), rows.start, counts, n_neighbors, shrinkage)
-        for rows in _song_blocks(holders, np.diff(held.indptr))
-    ]
-    sizes, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    counts, lengths = np.diff(holders.indptr), np.diff(held.indptr)
+    compiled = compiled_if_worthwhile(np.square(lengths, dtype=np.float64).sum())
+    if compiled is not None:
+        rows = holders.indptr, holders.indices, held.indptr, held.indices
+        sizes, columns, values = compiled.strongest_columns(
+            *rows, counts.astype(float), float(shrinkage), min(n_neighbors, len(counts))
+        )
+    else:
+        blocks = [
+            _strongest(csr_array(holders[rows] @ held), rows.start, counts, n_neighbors, shrinkage)
+            for rows in _song_blocks(holders, lengths)
+        ]
+        sizes, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return csr_array((values, columns, indptr), shape=(len(counts), len(counts)))
 

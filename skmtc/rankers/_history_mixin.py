@@ -66,7 +66,8 @@ class HistoryMixin:
     def _store_no_history(self):
         """Store that nothing is added to scores, whatever an earlier fit has stored."""
         self.history_coef_, self.history_scale_ = np.zeros((2, 0)), np.ones(2)
-        self.artists_ = self.artist_of_song_ = self.collocation_ = self.repeat_rate_ = None
+        self.artists_ = self.artist_of_song_ = self.collocation_ = None
+        self.repeat_rate_ = self.repeat_propensity_ = None
         vars(self).pop("_history_terms", None)
 
     def _rehearse(self, rehearsal, table, frame, rng):
@@ -158,8 +159,10 @@ class HistoryMixin:
             artist_of_song=self.artist_of_song_,
             neighbors=self.collocation_,
             repeat_rate=self.repeat_rate_,
+            propensity=self.repeat_propensity_,
         )
-        self.collocation_, self.repeat_rate_ = terms.neighbors, terms.repeat_rate
+        self.collocation_ = terms.neighbors
+        self.repeat_rate_, self.repeat_propensity_ = terms.repeat_rate, terms.propensity
         self._history_terms = terms
 
     @property
@@ -247,10 +250,11 @@ class HistoryMixin:
         if not self.history_coef_.shape[1]:
             return {}
         artists, artist_of_song = self._joined_history_artists(extension)
-        neighbors = self.collocation_
-        if neighbors is not None:  # new songs have no neighbours before the next fit
-            places = one_hot(extension.song_source, neighbors.shape[0])
-            neighbors = csr_array(places @ neighbors @ places.T)
+        # New songs have no neighbours, and the propensity of all, before the next fit.
+        source, neighbors = extension.song_source, self.collocation_
+        if neighbors is not None:
+            places = one_hot(source, neighbors[0].shape[0])
+            neighbors = tuple(csr_array(places @ n @ places.T) for n in neighbors)
         terms = HistoryTerms(
             self._terms.names,
             extension.membership,
@@ -259,11 +263,13 @@ class HistoryMixin:
             artist_of_song=artist_of_song,
             neighbors=neighbors,
             repeat_rate=self.repeat_rate_,
+            propensity=np.where(source < 0, 1.0, self.repeat_propensity_[source]),
         )
         return {
             "artists_": artists,
             "artist_of_song_": artist_of_song,
             "collocation_": terms.neighbors,
+            "repeat_propensity_": terms.propensity,
             "_history_terms": terms,
         }
 

@@ -9,6 +9,8 @@ from skmtc.rankers._sparse import (
     compact,
     compiled_if_worthwhile,
     one_hot,
+    stored_pairs,
+    stored_values,
     with_empty_row,
 )
 
@@ -20,8 +22,11 @@ TERMS = ("song", "artist", "collocation")
 N_NEIGHBORS = 100
 SHRINKAGE = 3.0
 COLLOCATION_SCALE = 5.0
-# How many songs of a user the rate of all users counts for, when the user's own rate is taken.
+# How many songs of a user the rate of all users counts for, when the user's own rate is taken; and
+# how many holdings of a song that of all songs counts for. On four such tables, 2 to 20 holdings gave
+# nearly the same; to take all songs alike lost 0.0006 of HitRate@10 and 0.0004 of HitRate@100.
 PRIOR_SONGS = 10.0
+PRIOR_HOLDINGS = 10.0
 HIGHEST_RATE = 0.95
 
 
@@ -35,14 +40,21 @@ class HistoryTerms:
                   of all that the user has)                  playlists
     artist        log(1 + times the user has the artist)     the same without the song itself
     collocation   log(1 + 5 * the sum of the song's          the same for the songs of the
-                  collocation with the user's songs)         playlist
+                  collocation with the user's songs, among   playlist, among playlists
+                  users); 0 for songs that the user has
     ============= ========================================== ==================================
 
     The odds are those of a repeated song against another one: of the songs in the user's
     playlists, all but the first, the share that the user had in another one is the user's repeat
     rate, mixed with the rate of all users. If a user repeats songs at that rate, each in proportion
-    to how often the user has it, and draws the others uniformly, the term is the logarithm of
-    how much likelier the song is than one that the user does not have.
+    to how often the user has it and to its propensity, and draws the others uniformly, the term is
+    the logarithm of how much likelier the song is than one that the user does not have. The
+    propensity of a song tells how often those who have it repeat it, relative to other songs.
+    Shares are of songs weighted by it.
+
+    Collocation of new playlists is that of songs within the whole of what users have, which finds
+    more than playlists do; and songs that the user has are left to the term "song", because among
+    them collocation tells nothing.
 
     New users have none, and new songs have the artist's only. Features are sparse and in single
     precision: half the numbers to move, which is most of the work.
@@ -64,11 +76,15 @@ class HistoryTerms:
     artist_of_song : ndarray of shape (n_songs,) or None, default=None
         Code of each song's artist, -1 for none; for the term "artist".
 
-    neighbors : csr_array of shape (n_songs, n_songs) or None, default=None
-        Collocation of songs, for the term "collocation"; None measures it in `membership`.
+    neighbors : tuple of two csr_array of shape (n_songs, n_songs) or None, default=None
+        Collocation of songs, for the term "collocation": among users, for new playlists, and
+        among playlists, for known ones. None measures it in `membership`.
 
     repeat_rate : float or None, default=None
         Repeat rate of all users; None counts it in `membership`.
+
+    propensity : ndarray of shape (n_songs,) or None, default=None
+        Propensity of songs; None counts it in `membership`.
     """
 
     def __init__(
@@ -81,6 +97,7 @@ class HistoryTerms:
         artist_of_song=None,
         neighbors=None,
         repeat_rate=None,
+        propensity=None,
     ):
         self.names = tuple(names)
         owned = csr_array(one_hot(user_of_playlist, n_users).T)
@@ -93,14 +110,18 @@ class HistoryTerms:
         if repeat_rate is None:
             repeats, places = _repeats(user_songs, self.n_playlists)
             self.repeat_rate = repeats.sum() / max(1.0, places.sum())
+        self.propensity = _propensity(user_songs) if propensity is None else propensity
         if "artist" in self.names:
             artists = compact(one_hot(artist_of_song, int(artist_of_song.max(initial=-1)) + 1))
             self.has_artist = (artist_of_song >= 0).astype(np.float32)
             self.user_artists = csr_array(self.user_songs @ artists)
             self.songs_of_artist = csr_array(artists.T)
         if "collocation" in self.names and neighbors is None:
-            neighbors = collocation(membership, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
-        self.neighbors = None if neighbors is None else compact(neighbors)
+            neighbors = (
+                collocation(holders, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
+                for holders in (user_songs, membership)
+            )
+        self.neighbors = None if neighbors is None else tuple(compact(n) for n in neighbors)
 
     def features(self, users, playlists, names=None):
         """Give the features of all known songs for queries.
@@ -159,8 +180,9 @@ class HistoryTerms:
         repeats, places = _repeats(counts, n_others)
         rate = (repeats + PRIOR_SONGS * self.repeat_rate) / (places + PRIOR_SONGS)
         rate = np.minimum(rate, HIGHEST_RATE)
+        counts.data *= self.propensity[counts.indices]
         n_had = counts.sum(axis=1, dtype=np.float64)
-        scale = counts.shape[1] * rate / (1 - rate) / np.maximum(n_had, 1.0)
+        scale = counts.shape[1] * rate / (1 - rate) / np.where(n_had > 0, n_had, 1.0)
         counts.data *= np.repeat(scale, np.diff(counts.indptr))
         return _log1p(counts)
 
@@ -170,9 +192,14 @@ class HistoryTerms:
         return _log1p(counts - own * self.has_artist)
 
     def _collocation(self, users, playlists, own):
+        among_users, among_playlists = self.neighbors
         had = self.user_songs[np.where(playlists < 0, users, -1)]
-        had.data[:] = 1.0
-        sums = _sums_of_rows(csr_array(own + had), self.neighbors)
+        parts = []
+        if had.nnz:
+            parts.append(_sums_of_rows(had, among_users, without_picks=True))
+        if own.nnz or not parts:
+            parts.append(_sums_of_rows(own, among_playlists))
+        sums = parts[0] if len(parts) == 1 else csr_array(parts[0] + parts[1])
         sums.data *= COLLOCATION_SCALE
         return _log1p(sums)
 
@@ -197,14 +224,30 @@ def _repeats(counts, n_playlists):
     return sizes - np.diff(counts.indptr), sizes - sizes / np.maximum(n_playlists, 1)
 
 
-def _sums_of_rows(picks, matrix):
-    """Multiply a sparse matrix of ones by another of positive values."""
+def _propensity(user_songs):
+    """Give the share of repeats among the holdings of each song, relative to that of all."""
+    holdings = user_songs.sum(axis=0, dtype=np.float64)
+    repeats = holdings - np.bincount(user_songs.indices, minlength=len(holdings))
+    share = repeats.sum() / max(1.0, holdings.sum())
+    if share == 0:
+        return np.ones(len(holdings))
+    return (repeats + PRIOR_HOLDINGS * share) / (holdings + PRIOR_HOLDINGS) / share
+
+
+def _sums_of_rows(picks, matrix, *, without_picks=False):
+    """Sum the rows of a matrix of positive values that are stored in each row of `picks`.
+
+    With `without_picks`, sums are 0 in the columns that have the numbers of the rows.
+    """
     n_additions = np.diff(matrix.indptr)[picks.indices].sum()
     compiled = compiled_if_worthwhile(n_additions)
     if compiled is None:
-        return csr_array(picks @ matrix)
+        sums = csr_array(compact(as_ones(picks)) @ matrix)
+        if without_picks:
+            sums.data[stored_values(picks, *stored_pairs(sums)) > 0] = 0
+        return sums
     arrays = picks.indptr, picks.indices, matrix.indptr, matrix.indices, matrix.data
-    indptr, indices, data = compiled.sum_rows(*arrays, matrix.shape[1])
+    indptr, indices, data = compiled.sum_rows(*arrays, matrix.shape[1], without_picks)
     return csr_array((data, indices, indptr), shape=(picks.shape[0], matrix.shape[1]))
 
 

@@ -184,12 +184,16 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         Distinct artists, and the position among them of each song's, -1 for none; None without
         the term "artist".
 
-    collocation_ : csr_array of shape (n_songs, n_songs) or None
-        How much songs share playlists, for each song's strongest neighbours; None without the
-        term "collocation".
+    collocation_ : tuple of two csr_array of shape (n_songs, n_songs) or None
+        How much songs share users, for new playlists, and how much they share playlists, for known
+        ones; each for a song's strongest neighbours. None without the term "collocation".
 
     repeat_rate_ : float or None
         Share of songs that users had in another playlist; None without `history`.
+
+    repeat_propensity_ : ndarray of shape (n_songs,) or None
+        How often each song is repeated by users who have it, relative to all songs; None without
+        `history`.
 
     song_features_, user_features_ : transformer or None
         Fitted transformers.

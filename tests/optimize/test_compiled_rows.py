@@ -25,10 +25,20 @@ def test_sums_of_rows_have_the_bits_of_a_product_with_ones(index, density):
     rows = _random(0, (20, 30), density=density, index=index)
     picks = _random(1, (12, 20), index=index)
     picks.data[:] = 1
-    starts, columns, values = sum_rows(picks.indptr, picks.indices, *_parts(rows), 30)
+    starts, columns, values = sum_rows(picks.indptr, picks.indices, *_parts(rows), 30, False)
     sums = csr_array((values, columns, starts), shape=(12, 30))
     np.testing.assert_array_equal(sums.toarray(), (picks @ rows).toarray())
     assert sums.nnz == (picks @ rows).nnz
+
+
+def test_sums_may_leave_out_the_picks():
+    rows = _random(5, (20, 20))
+    picks = _random(6, (12, 20))
+    picks.data[:] = 1
+    starts, columns, values = sum_rows(picks.indptr, picks.indices, *_parts(rows), 20, True)
+    sums = csr_array((values, columns, starts), shape=(12, 20)).toarray()
+    expected = np.where(picks.toarray() > 0, 0, (picks @ rows).toarray())
+    np.testing.assert_array_equal(sums, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -7,6 +7,7 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 
+from skmtc.optimize import _compiled
 from skmtc.rankers._collocation import collocation
 from tests.problems import make_problem
 
@@ -40,6 +41,19 @@ def test_collocation_is_what_counting_gives(n_neighbors, shrinkage):
     expected = transcribed(membership, n_neighbors, shrinkage)
     np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12)
     assert np.diff(found.indptr).max() <= n_neighbors
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 7, 100])
+@pytest.mark.parametrize("share", [0.01, 0.2])
+def test_compiled_loops_give_the_same_bits(n_neighbors, share, monkeypatch):
+    membership = csr_array((np.random.default_rng(0).random((60, 200)) < share).astype(float))
+    found = []
+    for least in (1, 10**9):
+        monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
+        found.append(collocation(membership, n_neighbors=n_neighbors, shrinkage=1.0))
+    assert found[0].nnz > 0
+    for attribute in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(*(getattr(part, attribute) for part in found))
 
 
 def test_blocks_do_not_change_it():

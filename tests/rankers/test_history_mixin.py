@@ -209,6 +209,7 @@ def test_partial_fit_adds_to_the_history(X):
         artist_of_song=whole.artist_of_song_,
         neighbors=whole.collocation_,
         repeat_rate=whole.repeat_rate_,
+        propensity=whole.repeat_propensity_,
     )
     asked = whole._read_queries(queries_of(X))
     added = sum(whole._added_scores(asked, whole._catalogue())).toarray()
@@ -218,10 +219,13 @@ def test_partial_fit_adds_to_the_history(X):
         expected = terms.scores(asked.users[rows], asked.playlists[rows], coef)
         np.testing.assert_allclose(added[rows], sum(expected).toarray(), atol=1e-6)
     assert whole.artists_[whole.artist_of_song_[whole.songs_ == "a new song"]] == "a new artist"
-    # Neighbours of known songs are those of before, in their new places.
+    # Neighbours and propensities of known songs are those of before, in their new places.
     places = whole._ids("song").codes(np.unique(X[~late]["song"]))
-    old = MultitaskPlaylistRanker(history=TERMS, random_state=0).fit(X[~late]).collocation_
-    np.testing.assert_allclose(whole.collocation_.toarray()[np.ix_(places, places)], old.toarray())
+    old = MultitaskPlaylistRanker(history=TERMS, random_state=0).fit(X[~late])
+    for now, then in zip(whole.collocation_, old.collocation_, strict=True):
+        np.testing.assert_allclose(now.toarray()[np.ix_(places, places)], then.toarray())
+    np.testing.assert_array_equal(whole.repeat_propensity_[places], old.repeat_propensity_)
+    assert whole.repeat_propensity_[whole.songs_ == "a new song"] == 1.0
 
 
 def test_forgetting_users_leaves_the_history_of_others(X, ranker):

@@ -5,10 +5,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from skmtc.optimize import _compiled
+from skmtc.rankers._collocation import collocation
 from skmtc.rankers._history_terms import (
     COLLOCATION_SCALE,
     HIGHEST_RATE,
+    N_NEIGHBORS,
+    PRIOR_HOLDINGS,
     PRIOR_SONGS,
+    SHRINKAGE,
     TERMS,
     HistoryTerms,
 )
@@ -47,17 +51,31 @@ def rate_of_all(playlists, owners):
     return repeats / max(1, places)
 
 
+def propensity(playlists, owners, n_songs):
+    """Count, song by song, who holds it how often."""
+    holdings, repeats = np.zeros(n_songs), np.zeros(n_songs)
+    for song in range(n_songs):
+        holders = [u for p, u in zip(playlists, owners, strict=True) if song in p]
+        holdings[song], repeats[song] = len(holders), len(holders) - len(set(holders))
+    share = repeats.sum() / holdings.sum()
+    return (repeats + PRIOR_HOLDINGS * share) / (holdings + PRIOR_HOLDINGS) / share
+
+
 def transcribed(terms, playlists, owners, artists, user, playlist, song):
     """Read all playlists of the user, song by song."""
     others = [p for p in range(len(playlists)) if owners[p] == user and p != playlist]
     rest = [] if playlist < 0 else [s for s in playlists[playlist] if s != song]
-    times = sum(song in playlists[p] for p in others)
+    likely = propensity(playlists, owners, len(artists))
+    times = likely[song] * sum(song in playlists[p] for p in others)
     had = [s for p in others for s in playlists[p]]
     same_artist = sum(artists[s] == artists[song] for s in had + rest)
-    at_hand = set(had) if playlist < 0 else set(rest)
-    together = sum(terms.neighbors.toarray()[s, song] for s in sorted(at_hand))
+    among_users, among_playlists = (neighbors.toarray() for neighbors in terms.neighbors)
+    if playlist < 0:
+        together = 0.0 if song in had else sum(among_users[s, song] for s in sorted(set(had)))
+    else:
+        together = sum(among_playlists[s, song] for s in rest)
     rate = repeat_rate([playlists[p] for p in others], rate_of_all(playlists, owners))
-    share = times / max(1, len(had))
+    share = times / max(1, sum(likely[s] for s in had))
     return [
         np.log(1 + rate / (1 - rate) * len(artists) * share),
         np.log(1 + same_artist) if artists[song] >= 0 else 0.0,
@@ -94,12 +112,34 @@ def test_the_song_term_by_hand():
     # Of two songs that were not in the first playlist, one was had before.
     assert terms.repeat_rate == 0.5
     (song,) = terms.features(np.array([0]), np.array([-1]))
-    # Odds are 1 and there are 4 songs; song 0 is half of what the user has.
-    by_hand = np.log([[1 + 4 / 2, 1 + 4 / 4, 1 + 4 / 4, 1]])
+    # A quarter of all holdings are repeats: of song 0, one of two, and of the others none; to which
+    # come ten holdings with two and a half repeats. The share of song 0 is 2 a of 2 a + b + b.
+    a, b = (1 + 2.5) / 12 * 4, 2.5 / 11 * 4
+    np.testing.assert_allclose(terms.propensity, [a, b, b, 2.5 / 10 * 4])
+    # Odds are 1 and there are 4 songs.
+    whole = 2 * a + 2 * b
+    by_hand = np.log([[1 + 4 * 2 * a / whole, 1 + 4 * b / whole, 1 + 4 * b / whole, 1]])
     np.testing.assert_allclose(song.toarray(), by_hand, rtol=1e-6)
     (in_first,) = terms.features(np.array([0]), np.array([0]))
-    by_hand = np.log([[1 + 4 / 2, 1, 1 + 4 / 2, 1]])
+    by_hand = np.log([[1 + 4 * a / (a + b), 1, 1 + 4 * b / (a + b), 1]])
     np.testing.assert_allclose(in_first.toarray(), by_hand, rtol=1e-6)
+
+
+def test_collocation_is_among_users_for_new_playlists_and_among_playlists_for_known_ones():
+    _, membership, owners = make_problem(2)
+    terms = HistoryTerms(("collocation",), membership, owners, N_USERS)
+    sets = csr_array([membership.toarray()[owners == u].any(axis=0) for u in range(N_USERS)])
+    for found, holders in zip(terms.neighbors, (sets.astype(float), membership), strict=True):
+        expected = collocation(holders, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-6)
+    (new,) = terms.features(np.arange(N_USERS), np.full(N_USERS, -1))
+    assert new.nnz > 0
+    assert (new.toarray()[sets.toarray()] == 0).all()
+
+
+def test_all_songs_are_alike_where_none_is_repeated():
+    terms = HistoryTerms(("song",), csr_array([[1, 2, 0], [0, 0, 1]]), np.array([0, 0]), 1)
+    assert terms.propensity.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_new_users_have_no_history():
@@ -140,9 +180,10 @@ def test_compiled_sums_of_neighbors_have_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     membership = csr_array((rng.random((40, 300)) < 0.1).astype(float))
     terms = HistoryTerms(("collocation",), membership, np.arange(40) // 4, 10)
-    asked = np.arange(10), np.full(10, -1)
-    found = []
-    for least in (1, 10**9):
-        monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
-        found.append(terms.features(*asked)[0].toarray())
-    np.testing.assert_array_equal(*found)
+    for asked in ((np.arange(10), np.full(10, -1)), (np.arange(40) // 4, np.arange(40))):
+        found = []
+        for least in (1, 10**9):
+            monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
+            found.append(terms.features(*asked)[0].toarray())
+        assert found[0].any()
+        np.testing.assert_array_equal(*found)
