@@ -9,7 +9,8 @@ made once, before any clock runs, so that a refit starts from weights that fit i
 table is that of AotM-2011 (columns user_id, playlist_id and song_id; songs in at least 10
 playlists, playlists with at least 5 songs), or a drawn one.
 
-Run it as ``python bench_partial_fit.py [--aotm PATH] [--share SHARE] [--tiny] [--csv PATH]``.
+Run it as ``python bench_partial_fit.py [--aotm PATH] [--share SHARE] [--n-features N] [--tiny]
+[--csv PATH]``.
 """
 
 import argparse
@@ -51,10 +52,11 @@ def main():
     parser.add_argument("--aotm", help="table of AotM-2011, a CSV file")
     parser.add_argument("--share", type=float, default=1.0, help="share of the users of AotM-2011")
     parser.add_argument("--n-users", type=int, default=1000, help="number of new users")
+    parser.add_argument("--n-features", type=int, default=50, help="features of a song")
     parser.add_argument("--tiny", action="store_true", help="a few seconds on little data")
     parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
-    n_features, n_new = (8, 10) if options.tiny else (50, options.n_users)
+    n_features, n_new = (8, 10) if options.tiny else (options.n_features, options.n_users)
     old, new, test = split(read(options), n_new)
     figures = compare(old, new, test, n_features)
     for name, value in figures.items():
@@ -118,6 +120,7 @@ def compare(old, new, test, n_features):
         "playlists of the first fit": old["playlist"].nunique(),
         "users of the first fit": old["user"].nunique(),
         "songs": old["song"].nunique(),
+        "features": n_features,
         "new users": new["user"].nunique(),
         "their playlists": new["playlist"].nunique(),
         "their next playlists": test["playlist"].nunique(),

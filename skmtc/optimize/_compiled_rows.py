@@ -168,14 +168,14 @@ def strongest_columns(
             found[:n_found].sort()
         else:  # to look everywhere is faster
             n_found = np.uint64(0)
-            for column in range(np.uint64(n_columns)):
-                found[n_found] = column
-                n_found += np.uint64(shared[column] != 0)
+            for b in range(np.uint64(n_columns)):
+                found[n_found] = b
+                n_found += np.uint64(shared[b] != 0)
         for place in range(n_found):
-            b = np.uint64(found[place])
-            values[place] = shared[b] / (np.sqrt(counts[a] * counts[b]) + shrinkage)
-            shared[b] = 0
-            if b == a:
+            other = np.uint64(found[place])
+            values[place] = shared[other] / (np.sqrt(counts[a] * counts[other]) + shrinkage)
+            shared[other] = 0
+            if other == a:
                 values[place] = -1.0
         n_others = np.int64(n_found) - 1 if n_found else 0
         lowest, n_equal = 0.0, n_others

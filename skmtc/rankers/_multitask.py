@@ -77,8 +77,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
 
     history : tuple of {"song", "artist", "collocation"}, default=()
         What the user already has, as terms that are added to scores: how likely the user repeats
-        the song, how often the user has its artist, and how much the song shares playlists with
-        the user's songs. See :ref:`history`. Without any, this is the model of the paper.
+        the song, how often the user has its artist, and how much the song goes together with what
+        the user has. See :ref:`history`. Without any, this is the model of the paper.
 
     history_gain : float, default=2.0
         Factor of the history terms. With 1, songs that were held out are likeliest; more brings

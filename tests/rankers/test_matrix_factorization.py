@@ -56,7 +56,7 @@ def test_scores_of_known_users_are_those_of_implicit(target):
         np.arange(len(counts)), csr_matrix(counts), N=n_songs, filter_already_liked_items=False
     )
     np.testing.assert_allclose(scores, their_scores, rtol=1e-4, atol=1e-6)
-    # The same songs at the same places; where scores are equal but for rounding, either may be first.
+    # The same songs at the same places; of songs whose scores differ by rounding, any may be first.
     ours = counts.columns.get_indexer(songs.ravel()).reshape(songs.shape)
     of_song = np.empty_like(their_scores)
     np.put_along_axis(of_song, theirs, their_scores, axis=1)
