@@ -121,8 +121,10 @@ def strongest_columns(
     counts: NDArray[Any],
     shrinkage: float,
     most: int,
+    first: int,
+    last: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Give, for each column of a sparse matrix of ones, those that share most rows with it.
+    """Give, for some columns of a sparse matrix of ones, those that share most rows with each.
 
     Parameters
     ----------
@@ -142,20 +144,23 @@ def strongest_columns(
     most : int
         How many others are kept for each column; of equal ones the first.
 
+    first, last : int
+        The columns that this is asked for, without the last.
+
     Returns
     -------
     sizes, columns, values : ndarray
         Number of columns that are kept for each, which ones in order, and their values.
     """
     n_columns = counts.size
-    sizes = np.zeros(n_columns, np.int64)
-    kept = np.empty(n_columns * most, columns.dtype)
-    kept_values = np.empty(n_columns * most, np.float64)
+    sizes = np.zeros(last - first, np.int64)
+    kept = np.empty((last - first) * most, columns.dtype)
+    kept_values = np.empty((last - first) * most, np.float64)
     shared = np.zeros(n_columns, np.int64)
     found = np.empty(n_columns + 1, columns.dtype)
     values = np.empty(n_columns, np.float64)
     end = 0
-    for a in range(n_columns):
+    for a in range(first, last):
         n_found = np.uint64(0)
         for place in range(holder_starts[a], holder_starts[a + 1]):
             holder = holders[place]
@@ -188,6 +193,6 @@ def strongest_columns(
                 n_equal -= value == lowest
                 kept[end] = found[place]
                 kept_values[end] = value
-                sizes[a] += 1
+                sizes[a - first] += 1
                 end += 1
     return sizes, kept[:end].copy(), kept_values[:end].copy()

@@ -2,15 +2,19 @@
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils import gen_batches
 
 from skmtc._memory import rows_that_fit
+from skmtc.optimize._threads import Threads
 from skmtc.rankers._sparse import as_ones, compiled_if_worthwhile
 
+# Songs that a thread takes at a time.
+COMPILED_SONGS = 1024
 # Bytes per pair of songs while a block is sorted.
 PAIR_BYTES = 64
 
 
-def collocation(membership, *, n_neighbors, shrinkage):
+def collocation(membership, *, n_neighbors, shrinkage, n_jobs=None):
     """Measure how often songs share playlists, for each song's strongest neighbours.
 
     The measure is the cosine of the playlists of two songs, shrunk:
@@ -28,6 +32,9 @@ def collocation(membership, *, n_neighbors, shrinkage):
     shrinkage : float
         The larger, the less do songs count that rarely occur.
 
+    n_jobs : int, default=None
+        Number of threads, in the sense of joblib; only compiled loops can use more than one.
+
     Returns
     -------
     neighbors : csr_array of shape (n_songs, n_songs)
@@ -39,15 +46,17 @@ def collocation(membership, *, n_neighbors, shrinkage):
     compiled = compiled_if_worthwhile(np.square(lengths, dtype=np.float64).sum())
     if compiled is not None:
         rows = holders.indptr, holders.indices, held.indptr, held.indices
-        sizes, columns, values = compiled.strongest_columns(
-            *rows, counts.astype(float), float(shrinkage), min(n_neighbors, len(counts))
+        rules = counts.astype(float), float(shrinkage), min(n_neighbors, len(counts))
+        blocks = Threads(n_jobs).map(
+            lambda songs: compiled.strongest_columns(*rows, *rules, songs.start, songs.stop),
+            gen_batches(len(counts), COMPILED_SONGS),
         )
     else:
         blocks = [
             _strongest(csr_array(holders[rows] @ held), rows.start, counts, n_neighbors, shrinkage)
             for rows in _song_blocks(holders, lengths)
         ]
-        sizes, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    sizes, columns, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     return csr_array((values, columns, indptr), shape=(len(counts), len(counts)))
 

@@ -81,6 +81,7 @@ class HistoryMixin:
             owners,
             len(table.users),
             artist_of_song=self.artist_of_song_,
+            n_jobs=self.n_jobs,
         )
         found = []
         for rows, is_known in ((rehearsal.new, False), (rehearsal.known, True)):
@@ -160,6 +161,7 @@ class HistoryMixin:
             neighbors=self.collocation_,
             repeat_rate=self.repeat_rate_,
             propensity=self.repeat_propensity_,
+            n_jobs=self.n_jobs,
         )
         self.collocation_ = terms.neighbors
         self.repeat_rate_, self.repeat_propensity_ = terms.repeat_rate, terms.propensity

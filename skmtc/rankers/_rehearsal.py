@@ -75,10 +75,19 @@ def rehearsals(membership, user_of_playlist, most, rng):
 
 
 def _deal(user_of_playlist, rng):
-    """Deal playlists to folds, those of a user to different ones; each fold in random order."""
+    """Deal playlists to folds, those of a user to different ones.
+
+    Each fold has its users in random order, one after the other: the first playlists then belong to
+    few users, and only these have to be fitted again.
+    """
     order = rng.permutation(len(user_of_playlist))
     order = order[np.argsort(user_of_playlist[order], kind="stable")]
-    return [rng.permutation(order[number::N_FOLDS]) for number in range(N_FOLDS)]
+    folds = []
+    for number in range(N_FOLDS):
+        fold = order[number::N_FOLDS]
+        place_of_user = rng.permutation(user_of_playlist.max() + 1)
+        folds.append(fold[np.argsort(place_of_user[user_of_playlist[fold]], kind="stable")])
+    return folds
 
 
 def _hold_out(membership, new, known, rng):

@@ -11,7 +11,7 @@ from skmtc import MultitaskPlaylistRanker, evaluate, regularization_path
 from skmtc.datasets import make_playlists
 from skmtc.model_selection import ColdPlaylistSplit
 from skmtc.optimize._pair_weights import minimise_pairs
-from skmtc.rankers._history_pairs import history_pairs
+from skmtc.rankers._history_pairs import history_pairs, join_pairs
 from skmtc.rankers._history_terms import TERMS, HistoryTerms
 from skmtc.rankers._rehearsal import rehearsals
 
@@ -153,18 +153,23 @@ def _with_true_scores(X, truth, ranker):
     """Fit the weight of the term "song" beside the scores that playlists were drawn with."""
     features = truth.songs.loc[ranker.songs_].filter(regex="^x").to_numpy()
     weights = truth.shared + truth.user.loc[ranker.users_].to_numpy()
-    rng = np.random.RandomState(0)
-    rehearsal = next(rehearsals(ranker.membership_, ranker.user_of_playlist_, 2000, rng))
-    owners = ranker.user_of_playlist_[rehearsal.new]
-    pairs = history_pairs(
-        HistoryTerms(("song",), rehearsal.kept, ranker.user_of_playlist_, len(ranker.users_)),
-        (owners, np.full(len(owners), -1)),
-        weights[owners],
-        features,
-        held=rehearsal.held[rehearsal.new],
-        seen=rehearsal.kept[rehearsal.new],
-        rng=rng,
-    )
+    rng, parts = np.random.RandomState(0), []
+    for rehearsal in rehearsals(ranker.membership_, ranker.user_of_playlist_, 2000, rng):
+        owners = ranker.user_of_playlist_[rehearsal.new]
+        terms = HistoryTerms(
+            ("song",), rehearsal.kept, ranker.user_of_playlist_, len(ranker.users_)
+        )
+        part = history_pairs(
+            terms,
+            (owners, np.full(len(owners), -1)),
+            weights[owners],
+            features,
+            held=rehearsal.held[rehearsal.new],
+            seen=rehearsal.kept[rehearsal.new],
+            rng=rng,
+        )
+        parts.append(part)
+    pairs = join_pairs(parts)
     return minimise_pairs(pairs, ranker.shared_l1)[1]
 
 
@@ -178,7 +183,8 @@ def test_the_true_weight_is_recovered(repeat):
         history=("song",), shared_l1=0.1, user_l2=0.1, playlist_l1=100.0, random_state=0
     ).fit(X.drop(columns="year"))
     weight = ranker.history_coef_[0, 0] * ranker.history_scale_[0]
-    assert weight == pytest.approx(_with_true_scores(X, truth, ranker), abs=0.1)
+    true = _with_true_scores(X, truth, ranker)
+    assert weight == pytest.approx(true, abs=0.1)
     assert (weight == 0.0) == (repeat == 0.0)
 
 
