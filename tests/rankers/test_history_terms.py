@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from skmtc.optimize import _compiled
+from skmtc.rankers import _history_terms
 from skmtc.rankers._collocation import collocation
 from skmtc.rankers._history_terms import (
     COLLOCATION_SCALE,
@@ -135,6 +136,17 @@ def test_collocation_is_among_users_for_new_playlists_and_among_playlists_for_kn
     (new,) = terms.features(np.arange(N_USERS), np.full(N_USERS, -1))
     assert new.nnz > 0
     assert (new.toarray()[sets.toarray()] == 0).all()
+
+
+def test_users_with_very_many_songs_go_into_no_collocation_among_users(monkeypatch):
+    _, membership, owners = make_problem(2)
+    sets = [membership.toarray()[owners == u].any(axis=0) for u in range(N_USERS)]
+    largest = max(s.sum() for s in sets)
+    monkeypatch.setattr(_history_terms, "MOST_SONGS", largest - 1)
+    terms = HistoryTerms(("collocation",), membership, owners, N_USERS)
+    others = csr_array([s for s in sets if s.sum() < largest]).astype(float)
+    expected = collocation(others, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
+    np.testing.assert_allclose(terms.neighbors[0].toarray(), expected.toarray(), rtol=1e-6)
 
 
 def test_all_songs_are_alike_where_none_is_repeated():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from skmtc.rankers._rehearsal import N_FOLDS, rehearsals
 from tests.problems import make_problem
@@ -51,6 +52,16 @@ def test_enough_is_enough():
     _, _, found = rehearse(0, n_playlists=400, n_users=50, most=60)
     assert len(found) == 1
     assert 40 <= len(found[0].new) + len(found[0].known) <= 60
+
+
+def test_playlists_that_are_held_out_belong_to_few_users():
+    owners = np.repeat(np.arange(40), 10)
+    membership = csr_array(np.random.default_rng(0).random((400, 50)) < 0.2)
+    (rehearsal,) = rehearsals(membership, owners, 40, np.random.RandomState(0))
+    # Each fold has two playlists of each user.
+    held = np.concatenate([rehearsal.new, rehearsal.known])
+    assert len(held) == 40
+    assert len(np.unique(owners[held])) == 20
 
 
 def test_the_same_seed_holds_out_the_same():
