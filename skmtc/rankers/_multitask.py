@@ -186,7 +186,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
 
     collocation_ : tuple of two csr_array of shape (n_songs, n_songs) or None
         How much songs share users, for new playlists, and how much they share playlists, for known
-        ones; each for a song's strongest neighbours. None without the term "collocation".
+        ones; each for a song's strongest neighbours. Users with more than 500 songs do not count.
+        None without the term "collocation".
 
     repeat_rate_ : float or None
         Share of songs that users had in another playlist; None without `history`.

@@ -147,6 +147,9 @@ def test_users_with_very_many_songs_go_into_no_collocation_among_users(monkeypat
     others = csr_array([s for s in sets if s.sum() < largest]).astype(float)
     expected = collocation(others, n_neighbors=N_NEIGHBORS, shrinkage=SHRINKAGE)
     np.testing.assert_allclose(terms.neighbors[0].toarray(), expected.toarray(), rtol=1e-6)
+    monkeypatch.setattr(_history_terms, "MOST_SONGS", 0)
+    nobody = HistoryTerms(("collocation",), membership, owners, N_USERS)
+    assert nobody.features(np.arange(N_USERS), np.full(N_USERS, -1))[0].nnz == 0
 
 
 def test_all_songs_are_alike_where_none_is_repeated():
