@@ -40,7 +40,7 @@ plt.show()
 
 
 def make_rankers(setting):
-    features = make_song_features(X, popularity=setting != "cold songs", random_state=0)
+    features = make_song_features(X, new_songs=setting == "cold songs", random_state=0)
     return {
         "popularity": PopularityRanker(),
         "own songs": HistoryRanker(),

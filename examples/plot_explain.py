@@ -24,7 +24,7 @@ from skmtc.model_selection import ColdSongSplit
 
 X = load_sample().X
 ((train, test),) = ColdSongSplit(song_size=0.1, random_state=0).split(X)
-features = make_song_features(X, popularity=False, random_state=0)
+features = make_song_features(X, new_songs=True, random_state=0)
 ranker = MultitaskPlaylistRanker(
     song_features=features, user_features=make_user_features(X), random_state=0
 )
@@ -76,9 +76,9 @@ print(top_features(ranker, user=user, by="user", n=6).round(3))
 # What we learnt
 # --------------
 # The first two songs are this user's: by the shared weights alone the third would be far ahead of
-# them, and the user's own weights of two or three features turn the order around. The third song
-# is one for everybody. A new playlist adds nothing of its own. As contributions add up to the
-# score, nothing is left to guess.
+# them, and the user's own weights of a few features turn the order around. The third song speaks to
+# everybody as much as to this user. A new playlist adds nothing of its own. As contributions add
+# up to the score, nothing is left to guess.
 
 share = parts["user"].abs() / parts.abs().sum(axis=1)
 for song, part in zip(best[0], share, strict=True):

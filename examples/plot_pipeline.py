@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer, Standa
 
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import load_sample
-from skmtc.features import ArtistEmbedding, GenreEncoder, PopularityEncoder
+from skmtc.features import ArtistEmbedding, PopularityEncoder, TagEncoder
 from skmtc.model_selection import ColdPlaylistSplit
 
 # As if the fame of a song were not known, which nobody sells with a table of songs.
@@ -34,7 +34,7 @@ cv = ColdPlaylistSplit(random_state=0)
 audio = [f"x{j}" for j in range(2, 8)]
 parts = [
     ("audio", StandardScaler(), audio),
-    ("genre", GenreEncoder(), ["genre"]),
+    ("genre", TagEncoder(), ["genre"]),
     ("year", SplineTransformer(n_knots=4), ["year"]),
     ("artist", ArtistEmbedding(vector_size=10, random_state=0), ["artist"]),
     ("popularity", make_pipeline(PopularityEncoder(), StandardScaler()), ["song"]),
@@ -67,7 +67,7 @@ def add_decade(X):
 
 
 with_decade = [part for part in parts if part[0] != "year"]
-with_decade.append(("decade", GenreEncoder(), ["decade"]))
+with_decade.append(("decade", TagEncoder(), ["decade"]))
 pipeline = Pipeline(
     [("decade", FunctionTransformer(add_decade)), ("ranker", ranker_with(with_decade))]
 )

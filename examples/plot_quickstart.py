@@ -30,7 +30,7 @@ print(X[["user", "playlist", "song", "artist", "year", "genre", "x0", "age", "co
 # %%
 # Features, and a fit
 # -------------------
-# ``make_song_features`` guesses what the columns are and makes the features of the paper from them.
+# ``make_song_features`` guesses what the columns are and makes blocks of features from them.
 # Some playlists of some users are kept aside for the last step. The splitter tells what it did.
 
 splitter = ColdPlaylistSplit(random_state=0)
@@ -67,19 +67,18 @@ plt.show()
 # Your own table
 # --------------
 # It will have other names and other columns. Rename the ids, and read how the rest is understood:
-# numbers are features whatever their names, artists, genres and keys are known by theirs, and what
-# is not used is told with the reason. A column with another name is given its role by hand. Values
-# may be missing, but not ids.
+# a column has its role by what its cells are, songs and artists by their names, and each column
+# that is not used is listed with the reason. Any role can be given by hand. Values may be missing,
+# but not ids.
 
 own = X.rename(columns={"user": "owner", "song": "track", "artist": "band", "genre": "style"})
 own = own[["owner", "playlist", "track", "band", "style", "year", "x4"]]  # as by pd.read_csv
 own = own.rename(columns={"owner": "user", "track": "song", "band": "artist"})
 roles = guess_song_roles(own)
-print(f"numbers: {roles.numeric}, artist: {roles.artist!r}, genre: {roles.genre!r}")
-print(f"not used: {roles.left_out}")
+print(roles)
 
 own_ranker = MultitaskPlaylistRanker(
-    song_features=make_song_features(own, genre="style", random_state=0), random_state=0
+    song_features=make_song_features(own, tags=["style"], random_state=0), random_state=0
 )
 print(own_ranker.fit(own).recommend(pd.DataFrame({"playlist": ["playlist0"]}))[0])
 

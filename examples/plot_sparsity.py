@@ -26,7 +26,7 @@ X = make_playlists(100, 600, 800, 100, random_state=0).drop(columns="year")
 X_train, X_test = X.iloc[train], X.iloc[test]
 ranker = MultitaskPlaylistRanker(random_state=0)
 
-shared_l1 = np.geomspace(0.1, 0.001, 9)
+shared_l1 = np.geomspace(0.5, 0.005, 9)
 path = regularization_path(ranker, X_train, [{"shared_l1": value} for value in shared_l1])
 coef = np.array([r.shared_coef_[:-1] for r in path])
 

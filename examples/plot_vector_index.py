@@ -26,7 +26,7 @@ from skmtc.datasets import make_playlists
 from skmtc.features import make_song_features
 
 X = make_playlists(300, 1_500, 20_000, 2_000, n_features=16, mean_length=60, random_state=0)
-features = make_song_features(X, embedding=False)
+features = make_song_features(X, artist=None).set_params(song="drop")  # no vectors
 ranker = MultitaskPlaylistRanker(song_features=features, tol=1e-2, random_state=0).fit(X)
 song_vectors = ranker.song_vectors().astype(np.float32)
 queries = X[["user"]].drop_duplicates().head(200)

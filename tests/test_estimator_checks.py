@@ -16,10 +16,16 @@ from skmtc import (
 from skmtc.features import (
     ArtistEmbedding,
     ArtistPopularityEncoder,
+    BlockScaler,
     CircularEncoder,
+    DateEncoder,
     GenreEncoder,
+    IdentityEncoder,
     PopularityEncoder,
     SongEmbedding,
+    TagEncoder,
+    TextEncoder,
+    VectorEncoder,
 )
 
 # The checks' arrays have no names: ids are the first columns, and the artist is the last.
@@ -39,13 +45,21 @@ ESTIMATORS = [
     RidgeRanker(song_features="passthrough", **IDS),
     PairwiseRanker(song_features="passthrough", **IDS),
     ArtistEmbedding(),
+    ArtistEmbedding(method="word2vec"),
     ArtistPopularityEncoder(),
+    BlockScaler(),
     CircularEncoder(),
+    DateEncoder(),
     GenreEncoder(),
+    IdentityEncoder(),
     PopularityEncoder(),
     SongEmbedding(),
     SongEmbedding(method="word2vec"),
     SongEmbedding(method="als"),
+    TagEncoder(),
+    TagEncoder(n_components=2),
+    TextEncoder(),
+    VectorEncoder(),
 ]
 
 

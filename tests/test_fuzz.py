@@ -32,9 +32,9 @@ from skmtc.features import make_song_features, make_user_features
 N_EXAMPLES = int(os.environ.get("SKMTC_FUZZ_EXAMPLES", 10))
 SLOWEST_SECONDS = 20.0  # of work; a machine that does other work, too, may take longer
 
-ROLES = {"numeric": ["x0", "x1"], "key": None, "genre": None, "artist": "artist", "song": "song"}
+ROLES = {"numeric": ["x0", "x1"], "artist": "artist", "song": "song"}
 ROBUST = {
-    "song_features": make_song_features(**ROLES, embedding=False, random_state=0),
+    "song_features": make_song_features(**ROLES, random_state=0),
     "user_features": make_user_features(numeric=["age"], categorical=None),
 }
 PLAIN = {"song_features": None, "user_features": "passthrough"}

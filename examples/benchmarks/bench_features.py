@@ -1,6 +1,6 @@
 """Time and memory of song features on a large membership table.
 
-Fits `make_song_features(embedding=True)` on one row per song, transforms the same songs, and prints
+Fits `make_song_features` on one row per song, transforms the same songs, and prints
 seconds, peak memory and the shape of the features. The target for AotM-2011 (1 M rows, 64 k songs)
 is 120 s and 2 GB.
 
@@ -56,7 +56,7 @@ def one_row_per_song(table):
 def run(table):
     """Fit and transform; give seconds of both and the features."""
     songs, membership = one_row_per_song(table)
-    transformer = make_song_features(table, embedding=True, random_state=0)
+    transformer = make_song_features(table, random_state=0)
     start = time.perf_counter()
     transformer.fit(songs, membership)
     fitted = time.perf_counter()

@@ -137,8 +137,8 @@ def rankers(X, setting, dimension=None):
     """Give all rankers by name; a string in place of a ranker says why there is none."""
     described = "artist" in X
     songs = song_features(X, setting)
-    if dimension is not None and "song__vector_size" in songs.get_params():
-        songs.set_params(song__vector_size=dimension)
+    if dimension is not None and "song__encode__vector_size" in songs.get_params():
+        songs.set_params(song__encode__vector_size=dimension)
     attributes = song_features(X, setting, learned=False) if described else None
     users = make_user_features(X) if described else None
     history = ("song", "artist", "collocation") if described else ("song", "collocation")
@@ -180,11 +180,10 @@ def song_features(X, setting, *, learned=True):
 
     New songs are in no playlist, so that neither popularity nor a vector of their own is known.
     """
-    learned = learned and setting != "cold songs"
     if "artist" in X:
-        embedding = "both" if learned else "artist"
-        return make_song_features(X, popularity=learned, embedding=embedding, random_state=0)
-    return make_song_features(X[["song"]], embedding="song", random_state=0)
+        new_songs = setting == "cold songs" or not learned
+        return make_song_features(X, new_songs=new_songs, random_state=0)
+    return make_song_features(X[["song"]], random_state=0)
 
 
 def choose(name, ranker, train, splitter):

@@ -16,12 +16,18 @@ def read_playlists(path, *, fewest_playlists=10, fewest_songs=5, user_share=1.0,
     X = X.sort_values(["playlist_id", "pos"], kind="stable").drop(columns="pos")
     X.columns = [name.removesuffix("_id") for name in X.columns]
     X = X.drop_duplicates(["playlist", "song"])
+    X = filter_until_stable(X, fewest_playlists=fewest_playlists, fewest_songs=fewest_songs)
+    return some_users(X, user_share, seed).reset_index(drop=True)
+
+
+def filter_until_stable(X, *, fewest_playlists, fewest_songs):
+    """Return the rows of songs in enough playlists and of playlists with enough songs."""
     n_rows = None
     while n_rows != len(X):  # either filter may undo the other
         n_rows = len(X)
         X = X[X.groupby("song")["playlist"].transform("size") >= fewest_playlists]
         X = X[X.groupby("playlist")["song"].transform("size") >= fewest_songs]
-    return some_users(X, user_share, seed).reset_index(drop=True)
+    return X
 
 
 def some_users(X, share, seed=0):

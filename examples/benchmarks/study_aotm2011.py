@@ -72,9 +72,9 @@ def read(options):
 def make_entries(train, setting, options):
     """Give all rankers by name."""
     tiny = options.tiny
-    features = make_song_features(train[["song"]], embedding="song", random_state=0)
+    features = make_song_features(train[["song"]], random_state=0)
     if tiny:
-        features.set_params(song__vector_size=8)
+        features.set_params(song__encode__vector_size=8)
     common = {"n_jobs": options.jobs, "random_state": 0}
     factors = MatrixFactorizationRanker(content_model=None, **common)
     multitask = MultitaskPlaylistRanker(song_features=features, **common)

@@ -4,10 +4,10 @@ Playlists are those of `make_playlists(preset="30music")`, which draws them from
 paper, so that this shows what the ranker does where its assumptions hold; how it does on real
 playlists is seen in `study_aotm2011.py`. Unless told otherwise there are half as many users,
 playlists, songs and artists as in the preset, which is as large as the paper's first data set.
-Songs and users have attributes. Features of songs are those of the paper, without popularity for
-new songs. Rankers that have something to choose are tuned on the playlists of a share of the
-training users, split once more by the same rule; the best AUC counts. Then each is fitted on all
-training rows and judged on what was held out::
+Songs and users have attributes. Features of songs are those of `make_song_features`, for new songs
+those of `new_songs=True`. Rankers that have something to choose are tuned on the playlists of a
+share of the training users, split once more by the same rule; the best AUC counts. Then each is
+fitted on all training rows and judged on what was held out::
 
     python study_three_settings.py --csv study_three_settings.csv
     python study_three_settings.py --scale 1                  # all of the preset
@@ -40,7 +40,7 @@ SPLITTERS = (ColdPlaylistSplit(), ColdUserSplit(), ColdSongSplit())
 # The sizes of preset="30music", which `--scale` multiplies.
 SIZES = {"n_users": 8_070, "n_playlists": 17_457, "n_songs": 64_000, "n_artists": 10_700}
 FACTOR_GRID = {"n_factors": [32, 64], "factor_l2": [1.0, 10.0]}
-MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.001, 0.01]}
+MULTITASK_GRID = {"user_l2": [0.1, 0.3, 1.0], "shared_l1": [0.002, 0.02]}
 
 
 def main():
@@ -75,10 +75,10 @@ def make_table(options):
 def make_entries(train, setting, options):
     """Give all rankers by name."""
     tiny, share = options.tiny, 1.0 if options.tiny else options.search_share
-    songs = make_song_features(train, popularity=setting != "cold songs", random_state=0)
+    songs = make_song_features(train, new_songs=setting == "cold songs", random_state=0)
     users = make_user_features(train)
     if tiny:
-        songs.set_params(artist__vector_size=8)
+        songs.set_params(artist__encode__vector_size=8)
     common = {"song_features": songs, "user_features": users, "random_state": 0}
     common["n_jobs"] = options.jobs
     return {

@@ -1,6 +1,6 @@
 """Features for any table: made of what its columns are guessed to be, and shown as code."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from skmtc.cli._errors import CommandError
 from skmtc.features import (
@@ -11,6 +11,8 @@ from skmtc.features import (
     make_song_features,
     make_user_features,
 )
+
+IS_ID = "has the name of an id"  # not worth a word
 
 
 @dataclass
@@ -36,19 +38,14 @@ class Features:
     @classmethod
     def of(cls, table, seed=0):
         """Guess the roles of a table's columns."""
-        others = [c for c in (table.user, table.playlist) if c is not None]
-        songs = guess_song_roles(table.X.drop(columns=others), song=table.song)
-        owner = table.playlist if table.user is None else table.user
-        described = table.X.drop(columns=[c for c in others if c != owner])
-        users = guess_user_roles(described, user=owner, song=table.song)
-        if songs.artist in users.categorical:  # artists of songs differ, whatever a table says
-            users.categorical.remove(songs.artist)
+        songs = guess_song_roles(table.X, **table.ids)
+        users = guess_user_roles(table.X, **table.ids)
         return cls(songs, users, seed)
 
     @property
     def describes_songs(self):
         """Whether new songs can be told apart."""
-        return bool(self.songs.artist or self.songs.genre or self.songs.key or self.songs.numeric)
+        return any(column != self.songs.song for column in self.songs.used)
 
     @property
     def describes_users(self):
@@ -56,46 +53,50 @@ class Features:
         return bool(self.users.numeric or self.users.categorical)
 
     def song_features(self, *, new_songs=False):
-        """Make the transformer of songs; new songs have no popularity to be a feature."""
+        """Return the transformer of songs; of new songs, only what describes them is a feature."""
         if new_songs and not self.describes_songs:
             raise CommandError(
-                "New songs need columns that describe them, such as year, genre or artist; got a "
+                "New songs need columns that describe them, such as artist, tags or year; got a "
                 "table with ids only. Add such columns."
             )
-        return make_song_features(self.songs, popularity=not new_songs, random_state=self.seed)
+        return make_song_features(self.songs, new_songs=new_songs, random_state=self.seed)
 
     def user_features(self):
-        """Make the transformer of users; None where nothing describes them."""
+        """Return the transformer of users; None if nothing describes them."""
         return make_user_features(self.users) if self.describes_users else None
 
     def song_code(self, *, new_songs=False):
-        """Give the code that makes the transformer of songs."""
-        roles = _code("SongRoles", self.songs, ("song", "artist", "genre", "key", "numeric"))
-        popularity = "popularity=False, " if new_songs else ""
-        return f"make_song_features({roles}, {popularity}random_state={self.seed})"
+        """Return the code that makes the transformer of songs."""
+        asked = "new_songs=True, " if new_songs else ""
+        return f"make_song_features({_code(self.songs)}, {asked}random_state={self.seed})"
 
     def user_code(self):
-        """Give the code that makes the transformer of users; None where there is none."""
-        if not self.describes_users:
-            return None
-        return f"make_user_features({_code('UserRoles', self.users, ('numeric', 'categorical'))})"
+        """Return the code that makes the transformer of users; None if there is none."""
+        return f"make_user_features({_code(self.users)})" if self.describes_users else None
 
     def told(self):
-        """Say in one line what is used, and what is not and why."""
-        used = [c for c in self.songs.used if c != self.songs.song]
-        people = [*self.users.numeric, *self.users.categorical]
+        """Return one line that says what is used, and what is not and why."""
+        vector = self.songs.vector
+        used = [c for c in self.songs.used if c != self.songs.song and c not in vector]
+        used += vector if len(vector) < 4 else [f"{vector[0]} … {vector[-1]}"]
         parts = [f"songs are described by {', '.join(used) or 'their playlists only'}"]
-        if people:
-            parts.append(f"users by {', '.join(people)}")
-        unused = {
-            column: reason
-            for column, reason in self.songs.left_out.items()
-            if column not in people and "name of an id" not in reason
-        }
-        told = ", ".join(f"{column} ({reason})" for column, reason in unused.items())
+        if self.describes_users:
+            parts.append(f"users by {', '.join(self.users.used)}")
+        told = ", ".join(f"{column} ({reason})" for column, reason in self._unused().items())
         return "; ".join(parts) + (f"; not used: {told}" if told else "")
 
+    def _unused(self):
+        """Return why columns describe neither songs nor users, without ids."""
+        reasons = {}
+        for column, reason in self.songs.left_out.items():
+            if column in self.users.used or reason == IS_ID:
+                continue
+            # What describes the owners of playlists is left out for a reason of its own.
+            is_owners = reason in ("describes users", "describes playlists")
+            reasons[column] = self.users.left_out.get(column, reason) if is_owners else reason
+        return reasons
 
-def _code(name, roles, fields):
-    given = [f"{f}={getattr(roles, f)!r}" for f in fields if getattr(roles, f)]
-    return f"{name}({', '.join(given)})"
+
+def _code(roles):
+    """Return the expression that makes roles, without what is left out."""
+    return repr(replace(roles, left_out={}))

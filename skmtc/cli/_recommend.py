@@ -89,7 +89,7 @@ def _tell_strange(ranker, row):
     for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
         if part != "categorical":
             continue
-        for column, values in zip(columns, encoder.genres_, strict=True):
+        for column, values in zip(columns, encoder.tags_, strict=True):
             if column in row and row[column][0] not in values:
                 near = nearest(row[column][0], values)
                 note(f"nobody known has {column}={row[column][0]}: it counts as not told.{near}")

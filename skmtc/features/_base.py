@@ -4,6 +4,7 @@ from abc import ABCMeta, abstractmethod
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -58,12 +59,14 @@ class BaseColumnEncoder(
 
         Returns
         -------
-        features : ndarray of shape (n_songs, n_features_out)
+        features : ndarray or csr_array of shape (n_songs, n_features_out)
             One row per song; the features of the first column come first.
         """
         check_is_fitted(self)
         frame = self._read(X, reset=False)
         blocks = [self._transform_column(frame[label], j) for j, label in enumerate(frame.columns)]
+        if any(issparse(block) for block in blocks):
+            return csr_array(hstack(blocks, format="csr"))
         return np.hstack(blocks)
 
     def get_feature_names_out(self, input_features=None):
@@ -105,7 +108,7 @@ class BaseColumnEncoder(
 
     @abstractmethod
     def _transform_column(self, column, j):
-        """Give the features of column number `j`, one row per row."""
+        """Return the features of column number `j`, one row per row."""
 
     @abstractmethod
     def _column_names(self, column, j):
@@ -121,7 +124,7 @@ class BaseColumnEncoder(
 
 
 def learn_ids(column, role):
-    """Give the distinct ids of a column, and the code of each row; -1 where it has none."""
+    """Return the distinct ids of a column, and the code of each row; -1 for a missing id."""
     has_id = column.notna().to_numpy()
     if not has_id.any():
         raise ValueError(
@@ -134,7 +137,7 @@ def learn_ids(column, role):
 
 
 def find_ids(column, values, role):
-    """Give the code of each row among known ids; -1 where it has none or a new one."""
+    """Return the code of each row among known ids; -1 for a missing or an unknown id."""
     has_id = column.notna().to_numpy()
     codes = np.full(len(column), -1, dtype=np.intp)
     if has_id.any():

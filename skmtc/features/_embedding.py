@@ -1,4 +1,4 @@
-"""Vectors of ids, learned from the order of playlists."""
+"""Vectors of ids, learned from playlists."""
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -26,11 +26,12 @@ def learn_by_word2vec(embedding, sequences, seed):
 class BaseEmbedding(BaseColumnEncoder):
     """Base of embeddings of ids.
 
-    Subclasses have the parameters of `ArtistEmbedding` and a `_role`, for messages.
+    Subclasses have the parameters of `ArtistEmbedding`, a `_role`, for messages, and functions
+    `_methods` that learn vectors.
     """
 
-    # Functions of an embedding, the sequences and a seed that give tokens and their vectors.
-    _methods = {"word2vec": learn_by_word2vec}
+    # Functions of an embedding, the sequences and a seed that return tokens and their vectors.
+    _methods = {}
 
     def _check_parameters(self):
         check_choice("method", self.method, self._methods)
@@ -50,7 +51,7 @@ class BaseEmbedding(BaseColumnEncoder):
         self.vectors_.append(_of_length(vectors, self._length()))
 
     def _length(self):
-        """Give the length of all vectors."""
+        """Return the length of all vectors."""
         return 1.0
 
     def _transform_column(self, column, j):

@@ -9,7 +9,7 @@ from skmtc.features._clip import Clip
 
 
 def scaled(clip, first):
-    """Give a pipeline of a first step, standardisation and clipping.
+    """Return a pipeline of a first step, standardisation and clipping.
 
     Parameters
     ----------
@@ -20,13 +20,14 @@ def scaled(clip, first):
         Name of the first step, and the step.
     """
     check_number("clip", clip, above=0)
-    return Pipeline([first, ("scale", StandardScaler()), ("clip", Clip(clip))])
+    return Pipeline([first, ("standardize", StandardScaler()), ("clip", Clip(clip))])
 
 
 def scaled_numbers(clip):
-    """Give a pipeline of median imputation, standardisation and clipping.
+    """Return a pipeline of mean imputation, standardisation and clipping.
 
-    A column without any value is kept, as zeros, so that a fold without values fits the model.
+    A missing value becomes the mean, which standardisation makes 0: unknown is neutral. A column
+    without any value is kept, as zeros, so that a fold without values fits the model.
     """
-    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    imputer = SimpleImputer(strategy="mean", keep_empty_features=True)
     return scaled(clip, ("impute", imputer))

@@ -2,6 +2,8 @@
 
 import numpy as np
 from scipy.linalg import eigh, qr
+from scipy.sparse import csr_array
+from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from skmtc.features._ppmi import shifted_ppmi
@@ -52,6 +54,63 @@ def svd(sequences, *, vector_size, shift, min_count, seed):
         left, values = leading_eigenvectors(ppmi, min(vector_size, len(tokens)), seed)
     vectors[:, : left.shape[1]] = left * values**VALUE_POWER
     return tokens, vectors
+
+
+def svd_of_playlists(sequences, *, vector_size, min_count, seed):
+    """Learn a vector for each token from the playlists that hold it.
+
+    The vectors are the leading left singular vectors, times the singular values, of the positive
+    pointwise mutual information of tokens and playlists, max(0, log(n_tp n / (n_t n_p))), where
+    playlist p holds token t n_tp times.
+
+    Parameters
+    ----------
+    sequences : TokenSequences
+        Playlists as sequences of token codes.
+
+    vector_size, min_count : number
+        As in the embedding that calls it.
+
+    seed : int
+        Seed of the random projection that begins the decomposition.
+
+    Returns
+    -------
+    tokens : ndarray of shape (n_vectors,)
+        Tokens that occur at least `min_count` times, sorted.
+
+    vectors : ndarray of shape (n_vectors, vector_size)
+        Their vectors, in single precision; columns beyond the rank are zero.
+    """
+    tokens, counts = sequences.count(min_count)
+    vectors = np.zeros((len(tokens), vector_size), dtype=np.float32)
+    ppmi = _ppmi_of_playlists(csr_array(counts.T))
+    n_components = min(vector_size, *ppmi.shape)
+    if ppmi.nnz == 0:
+        return tokens, vectors
+    # More threads inside BLAS add up in another order: the last bits would depend on them.
+    with threadpool_limits(1, user_api="blas"):
+        left, values, _ = randomized_svd(
+            ppmi,
+            n_components,
+            n_oversamples=N_OVERSAMPLES,
+            n_iter=N_ITERATIONS,
+            power_iteration_normalizer="QR",
+            random_state=seed,
+        )
+    vectors[:, :n_components] = left * values
+    return tokens, vectors
+
+
+def _ppmi_of_playlists(counts):
+    """Return the positive pointwise mutual information of the rows and columns of counts."""
+    counts = counts.tocoo()
+    of_token, of_playlist = counts.sum(axis=1), counts.sum(axis=0)
+    ratio = counts.data * counts.data.sum() / (of_token[counts.row] * of_playlist[counts.col])
+    values = np.log(np.maximum(ratio, 1.0))
+    ppmi = csr_array((values, (counts.row, counts.col)), shape=counts.shape)
+    ppmi.eliminate_zeros()
+    return ppmi
 
 
 def leading_eigenvectors(matrix, n_components, seed):

@@ -2,24 +2,34 @@
 
 from sklearn.compose import ColumnTransformer
 
-from skmtc.features._genre import GenreEncoder
 from skmtc.features._roles import is_auto
 from skmtc.features._scaling import scaled_numbers
+from skmtc.features._tags import TagEncoder
 from skmtc.features._user_roles import UserRoles, guess_user_roles
+
+# Dimensions of a column of names: cities beyond the 64 most frequent ones are rarely shared.
+MOST_COMPONENTS = 64
 
 
 def make_user_features(
-    columns=None, *, numeric="auto", categorical="auto", clip=4.0, min_frequency=None
+    columns=None,
+    *,
+    numeric="auto",
+    categorical="auto",
+    clip=4.0,
+    min_frequency=1,
+    random_state=None,
 ):
     """Make a transformer of user attributes such as age, gender and country.
 
     A new user is ranked for by the weights of the most similar known users, and similarity is the
     cosine of these features. So all attributes must be of like size, and a missing one must not
-    make users alike or unlike:
+    make users alike or unlike: it is 0 and adds nothing to the product of two users.
 
-    - numbers (age) get medians for missing values, are standardised and clipped;
-    - names (gender, country) are encoded one-hot; where a name is missing or new, each name
-      counts by its frequency among the known users.
+    - Numbers (age) are standardised and clipped; missing values become the mean, which is 0.
+    - Names (gender, country, city, tags) are encoded by `TagEncoder` as vectors of unit length,
+      with one dimension per name or, of a column with more than 64 names, the 64 leading ones.
+      A name that is missing or new is a vector of zeros.
 
     Parameters
     ----------
@@ -32,14 +42,17 @@ def make_user_features(
         Columns of numbers. "auto" stands for what `guess_user_roles` finds, None for none.
 
     categorical : list, str, int or None, default="auto"
-        Columns of names.
+        Columns of names, one or several in a cell.
 
     clip : float, default=4.0
         Standardised numbers are clipped at plus and minus this. The lower, the less they count
         beside the names.
 
-    min_frequency : int, float or None, default=None
-        Names of fewer users than this are pooled. A float is a share of the users.
+    min_frequency : int or float, default=1
+        Names of fewer users than this are ignored. A float is a share of the users.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the reduction of columns with many names.
 
     Returns
     -------
@@ -63,16 +76,18 @@ def make_user_features(
     ...     "country": ["AU", "AU", None, "DE"],
     ... })
     >>> features = make_user_features(users)
-    >>> features.fit_transform(users).round(2)
-    array([[-1.  ,  1.  ,  0.  ],
-           [ 1.  ,  1.  ,  0.  ],
-           [-1.  ,  0.67,  0.33],
-           [ 1.  ,  0.  ,  1.  ]])
+    >>> features.fit_transform(users)
+    array([[-1.,  1.,  0.],
+           [ 1.,  1.,  0.],
+           [-1.,  0.,  0.],
+           [ 1.,  0.,  1.]])
     >>> features.get_feature_names_out().tolist()
     ['numeric__age', 'categorical__country_AU', 'categorical__country_DE']
     """
     roles = _roles(columns, {"numeric": numeric, "categorical": categorical})
-    encoder = GenreEncoder(separator=None, min_frequency=min_frequency)
+    encoder = TagEncoder(
+        min_frequency=min_frequency, n_components=MOST_COMPONENTS, random_state=random_state
+    )
     parts = [
         ("numeric", scaled_numbers(clip), roles.numeric),
         ("categorical", encoder, roles.categorical),
@@ -80,7 +95,7 @@ def make_user_features(
     parts = [part for part in parts if part[2]]
     if not parts:
         raise ValueError(
-            f"User features need at least one column with a role; got none: {roles}. Name the "
+            f"User features need at least one column with a role; got none: {roles!r}. Name the "
             "columns to use with `numeric` or `categorical`, or pass user_features=None to the "
             "ranker where nothing is known of users."
         )

@@ -2,27 +2,35 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
 
 from skmtc._table import to_frame
 from skmtc.features._roles import (
-    ID_NAMES,
+    Content,
     as_list,
+    cell_codes,
     check_labels,
     check_numbers,
-    find_name,
-    given_label,
+    find_duplicates,
+    find_id,
+    find_subject,
     given_labels,
-    has_one_value_per,
-    id_reasons,
+    guess_role,
     is_auto,
-    is_number,
+    is_text_name,
+    is_usual_id,
     left_out,
     looks_like_id,
+    make_groups,
+    show_code,
+    show_roles,
+    to_use,
+    words,
 )
 
 
-@dataclass
+@dataclass(repr=False)
 class UserRoles:
     """The roles of columns in user features.
 
@@ -32,7 +40,7 @@ class UserRoles:
         Columns of numbers.
 
     categorical : list
-        Columns of names.
+        Columns of names, with any number of values, or with several per user.
 
     left_out : dict
         Why each other column is not used, by name.
@@ -41,6 +49,8 @@ class UserRoles:
     --------
     >>> from skmtc.features import UserRoles, make_user_features
     >>> roles = UserRoles(numeric=["age"], categorical=["gender", "country"])
+    >>> roles
+    UserRoles(numeric=['age'], categorical=['gender', 'country'])
     >>> features = make_user_features(roles)
     """
 
@@ -48,12 +58,27 @@ class UserRoles:
     categorical: list = field(default_factory=list)
     left_out: dict = field(default_factory=dict)
 
+    @property
+    def used(self):
+        """The columns that have a role."""
+        return list(dict.fromkeys([*as_list(self.numeric), *as_list(self.categorical)]))
 
-def guess_user_roles(columns, *, numeric="auto", categorical="auto", user="auto", song="auto"):
-    """Guess the roles of columns in user features.
+    def __repr__(self):
+        return show_code(self, ("numeric", "categorical", "left_out"))
 
-    In a membership table, columns are used that have one value per user but not one per song. Those
-    with numbers are numeric, all others categorical. Of a list of names, only ages are numeric.
+    def __str__(self):
+        return show_roles(self, ("numeric", "categorical"))
+
+
+def guess_user_roles(
+    columns, *, numeric="auto", categorical="auto", user="auto", song="auto", playlist="auto"
+):
+    """Guess the roles of columns in user features, from what their cells are and from their names.
+
+    In a membership table, columns are used that have one value per user but not one per song.
+    Numbers are numeric; names, codes of ids and lists of names are categorical. Columns of dates,
+    of free text, of names that are almost all distinct, with one value only or with the values of
+    another column are left out. Of a list of names, only ages are numeric.
 
     Parameters
     ----------
@@ -73,10 +98,14 @@ def guess_user_roles(columns, *, numeric="auto", categorical="auto", user="auto"
     song : str, int or None, default="auto"
         Column of song ids, guessed by its usual names.
 
+    playlist : str, int or None, default="auto"
+        Column of playlist ids, guessed by its usual names.
+
     Returns
     -------
     roles : UserRoles
-        The roles, to be read, changed and passed to `make_user_features`.
+        The roles, to be read, changed and passed to `make_user_features`. Each column is either
+        used or in `left_out`, with the reason.
 
     See Also
     --------
@@ -92,71 +121,95 @@ def guess_user_roles(columns, *, numeric="auto", categorical="auto", user="auto"
     ...     "year": [2009, 1999, 2009],
     ...     "age": [31, 31, 25],
     ...     "country": ["AU", "AU", "DE"],
+    ...     "joined": ["2011-05-03", "2011-05-03", "2012-01-30"],
     ... })
-    >>> roles = guess_user_roles(X)
-    >>> roles.numeric, roles.categorical
-    (['age'], ['country'])
-    >>> for column, reason in roles.left_out.items():
-    ...     print(column, reason)
-    user has the name of an id
-    song has the name of an id
-    year describes songs
+    >>> print(guess_user_roles(X))
+    numeric: age
+    categorical: country
+    left out:
+      user: has the name of an id
+      song: has the name of an id
+      year: describes songs
+      joined: has dates; convert them to numbers, such as years, to use it
     """
-    if isinstance(columns, pd.DataFrame) or hasattr(columns, "to_pandas"):
-        return _guess_from_table(to_frame(columns), numeric, categorical, user, song)
-    return _guess_from_names(as_list(columns), numeric, categorical)
-
-
-def _guess_from_names(labels, numeric, categorical):
-    reasons = id_reasons(labels)
-    free = [c for c in labels if c not in reasons]
-    return _share_out(
-        free, {"numeric": numeric, "categorical": categorical}, labels, reasons, _is_age
-    )
-
-
-def _guess_from_table(frame, numeric, categorical, user, song):
-    check_labels(frame.columns)
-    ids = {"user": user, "song": song}
-    for role, name in ids.items():
-        if is_auto(name):
-            ids[role] = find_name(frame.columns, ID_NAMES[role])
-        elif name is not None:
-            ids[role] = given_label(frame, name, role)
-    owner = ids["user"] or find_name(frame.columns, ID_NAMES["playlist"])
-    reasons = {c: _reason_against(frame, c, owner, ids["song"]) for c in frame.columns}
     named = {"numeric": numeric, "categorical": categorical}
+    if isinstance(columns, pd.DataFrame) or hasattr(columns, "to_pandas"):
+        ids = {"user": user, "song": song, "playlist": playlist}
+        return _guess_from_table(to_frame(columns), named, ids)
+    return _guess_from_names(as_list(columns), named)
+
+
+def _guess_from_names(labels, named):
+    return _assign(labels, {label: _role_of_name(label) for label in labels}, named, {})
+
+
+def _role_of_name(label):
+    """Return the role of a column by its name alone, and why it is left out, or None."""
+    if looks_like_id(label):
+        return None, "has the name of an id"
+    if is_text_name(label):
+        return "categorical", "is free text"
+    return ("numeric" if "age" in words(label) else "categorical"), None
+
+
+def _guess_from_table(frame, named, ids):
+    check_labels(frame.columns)
+    ids = {role: find_id(frame, name, role) for role, name in ids.items()}
     named = {r: n if is_auto(n) else given_labels(frame, n, r) for r, n in named.items()}
-    free = [c for c, reason in reasons.items() if reason is None]
-    roles = _share_out(free, named, frame.columns, reasons, lambda c: is_number(frame[c]))
+    groups = make_groups(frame, **ids)
+    owner = next((owner for owner in ("users", "playlists") if owner in groups), None)
+    rows = np.arange(len(frame)) if owner is None else groups[owner].first
+    reasons, contents = {}, []
+    for label in frame.columns:
+        reasons[label] = _reason_against(frame, label, ids, groups, owner)
+        if reasons[label] is None:
+            contents.append(Content(label, frame[label].iloc[rows]))
+    given = [label for names in named.values() if not is_auto(names) for label in names]
+    same = find_duplicates(contents, given)
+    reasons |= {label: f"is the same as column {other!r}" for label, other in same.items()}
+    guessed = {c.label: _guess_role(c) for c in contents if c.label not in same}
+    roles = _assign(frame.columns, guessed, named, reasons)
     check_numbers(frame, roles.numeric, "numeric")
     return roles
 
 
-def _share_out(free, named, labels, reasons, is_numeric):
-    """Give the free columns to the roles that are to be guessed."""
-    given = {role: as_list(names) for role, names in named.items() if not is_auto(names)}
-    free = [c for c in free if not any(c in names for names in given.values())]
-    roles = UserRoles(
-        numeric=given.get("numeric", [c for c in free if is_numeric(c)]),
-        categorical=given.get("categorical", [c for c in free if not is_numeric(c)]),
-    )
-    roles.left_out = left_out(labels, [*roles.numeric, *roles.categorical], reasons)
-    return roles
-
-
-def _reason_against(frame, label, owner, song):
-    """Say why a column does not describe users; None if it does."""
-    if label in (owner, song) or looks_like_id(label):
+def _reason_against(frame, label, ids, groups, owner):
+    """Return why a column does not describe users; None if it does."""
+    if label in ids.values() or is_usual_id(label):
         return "has the name of an id"
-    if frame[label].isna().all():
-        return "has no values"
-    if song is not None and has_one_value_per(frame, label, song):
-        return "describes songs"
-    if owner is not None and not has_one_value_per(frame, label, owner):
-        return "differs between rows of one user"
-    return None
+    codes, distinct = cell_codes(frame[label])
+    if len(distinct) < 2:
+        return "has one value only" if len(distinct) else "has no values"
+    subject = find_subject(label, codes, groups) if groups else owner
+    if subject == owner:
+        return None
+    return f"describes {subject}" if subject else "differs between rows of one user"
 
 
-def _is_age(label):
-    return "age" in str(label).lower().split("_")
+def _guess_role(content):
+    """Return the role of a column of users, and why it is left out, or None."""
+    if content.form in ("string", "name") and is_text_name(content.label):
+        return "categorical", "is free text"
+    role, reason = guess_role(content)
+    if role == "date":
+        return None, "has dates; convert them to numbers, such as years, to use it"
+    if role == "vector":
+        return None, "has vectors; spread them over columns of numbers to use it"
+    return (role if role in ("numeric", None) else "categorical"), reason
+
+
+def _assign(labels, guessed, named, reasons):
+    """Return the roles, with columns added to those that are to be guessed."""
+    roles = UserRoles(**{r: [] if is_auto(n) else as_list(n) for r, n in named.items()})
+    given = roles.used
+    for label, (role, reason) in guessed.items():
+        if label in given:
+            continue
+        if reason is not None:
+            reasons[label] = reason if role is None else to_use(reason, role, label)
+        elif is_auto(named[role]):
+            getattr(roles, role).append(label)
+        else:
+            reasons[label] = f"was not chosen; add it to {role} to use it"
+    roles.left_out = left_out(labels, roles.used, reasons)
+    return roles

@@ -73,7 +73,7 @@ def explain(ranker, X, *, top=None):
     ...     "song": ["fast", "slow"],
     ...     "tempo": [1.0, -1.0],
     ... })
-    >>> ranker = RidgeRanker(l2=2.0).fit(X)
+    >>> ranker = RidgeRanker(l2=1.0).fit(X)
     >>> new = pd.DataFrame({"user": ["ana"], "playlist": ["sun"], "song": ["s7"], "tempo": [2.0]})
     >>> contributions = explain(ranker, new)
     >>> contributions.stack("feature", future_stack=True)

@@ -64,7 +64,7 @@ def top_features(ranker, *, user=None, playlist=None, n=10, by="total"):
     ...     "tempo": [2.0, 2.0, -2.0, -2.0],
     ...     "year": [0.1, -0.1, 0.1, -0.1],
     ... })
-    >>> ranker = RidgeRanker(l2=0.04).fit(X)
+    >>> ranker = RidgeRanker(l2=0.01).fit(X)
     >>> features = top_features(ranker, user="ana", n=2)
     >>> features[["total", "deviation", "effect"]].round(3).reset_index()
       feature  total  deviation  effect

@@ -10,8 +10,10 @@ from skmtc.rankers._features import (
     check_features,
     feature_names,
     fit_features,
+    make_features,
     song_transformer,
     user_transformer,
+    without_identities,
 )
 from skmtc.rankers._neighbors import similar_users
 from skmtc.rankers._queries import Songs
@@ -27,10 +29,15 @@ class FeatureRanker(BaseRanker):
 
     _user_rows = (*BaseRanker._user_rows, "user_coef_", "user_attributes_")
     _playlist_rows = (*BaseRanker._playlist_rows, "playlist_coef_")
+    # Whether the ranker can learn weights for each of thousands of artists, albums and tags. Others
+    # leave the parts of `song_features` out that have one feature for each.
+    _uses_identities = False
 
     def _fit_song_features(self, table, frame):
         """Fit `song_features`; give the features of the catalogue, without the constant one."""
         transformer = song_transformer(self.song_features, frame, table.columns)
+        if not self._uses_identities:
+            transformer = without_identities(transformer)
         rows = self._transformer_input(table.song_rows, table.columns.song)
         membership = csr_array(table.membership.T)
         features = fit_features(transformer, rows, membership, table.columns.song)
@@ -76,7 +83,7 @@ class FeatureRanker(BaseRanker):
     def _features_of_new(self, songs):
         """Give the features of new songs, without the constant one."""
         rows = self._transformer_input(songs.new_rows, self._find_columns(songs.new_rows, ()).song)
-        return check_features(self.song_features_.transform(rows), self.song_features_, rows)
+        return make_features(self.song_features_, rows)
 
     def _joined_song_vectors(self, extension):
         """Give the vectors of known and new songs; new ones are made by the fitted transformer."""
@@ -99,7 +106,7 @@ class FeatureRanker(BaseRanker):
         columns = self._find_columns(extension.user_rows, ())
         owner = columns.playlist if columns.user is None else columns.user
         rows = self._transformer_input(extension.user_rows, owner)
-        new = check_features(self.user_features_.transform(rows), self.user_features_, rows)
+        new = make_features(self.user_features_, rows)
         users = Songs(extension.users.values, extension.user_source)
         return _in_order_of(users, known[users.codes[~users.is_new]], new)
 

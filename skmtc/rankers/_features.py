@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 
 from skmtc._table import describing_columns
 from skmtc.rankers._columns import Columns
+
+# Parts of `make_song_features` with one feature for each of thousands of artists, albums and tags.
+IDENTITY_PARTS = frozenset({"identity", "tag_identity"})
 
 
 def song_transformer(song_features, frame, columns):
@@ -30,6 +34,16 @@ def song_transformer(song_features, frame, columns):
             "the table, or pass as `song_features` a transformer that makes features."
         )
     return Columns(list(chosen))
+
+
+def without_identities(transformer):
+    """Return a ColumnTransformer without its parts named as identities, if others remain."""
+    if not isinstance(transformer, ColumnTransformer):
+        return transformer
+    names = {name for name, _, _ in transformer.transformers}
+    if not names & IDENTITY_PARTS or names <= IDENTITY_PARTS:
+        return transformer
+    return clone(transformer).set_params(**dict.fromkeys(names & IDENTITY_PARTS, "drop"))
 
 
 def numeric_song_columns(frame, columns):
@@ -55,15 +69,24 @@ def user_transformer(user_features, frame, columns):
 
 
 def fit_features(transformer, rows, membership, id_label):
-    """Fit a transformer on one row per song or user; give the matrix it makes."""
+    """Fit a transformer on one row per song or user; return the matrix it makes."""
     _check_chosen(transformer, rows)
-    matrix = transformer.fit_transform(rows, membership)
+    # Sparse parts cannot be DataFrames, whatever is configured for other transformers.
+    with config_context(transform_output="default"):
+        matrix = transformer.fit_transform(rows, membership)
     _check_no_id(transformer, id_label, rows)
     return check_features(matrix, transformer, rows)
 
 
+def make_features(transformer, rows):
+    """Return the features that a fitted transformer makes of new songs or users."""
+    with config_context(transform_output="default"):
+        matrix = transformer.transform(rows)
+    return check_features(matrix, transformer, rows)
+
+
 def check_features(matrix, transformer, rows):
-    """Give features as a float array or CSR array, and check that all are finite."""
+    """Return features as a float array or CSR array, and check that all are finite."""
     if isinstance(matrix, pd.DataFrame):
         matrix = matrix.to_numpy()
     if issparse(matrix):

@@ -111,7 +111,7 @@ class HistoryMixin:
             features,
             rehearsal.kept[rows],
             np.searchsorted(users, owners[rows]),
-            **self._problem_parameters(),
+            **self._problem_parameters(kept),
         )
         result = solve_prox_newton(
             objective, tol=max(self.tol, REHEARSAL_TOL), max_iter=self.max_iter

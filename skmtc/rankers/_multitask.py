@@ -51,12 +51,15 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         lambda_1 is `user_l2 / N`: a playlist's own fit does not change when strangers join the
         data.
 
-    playlist_l1 : float, default=1.0
+    playlist_l1 : float, default=0.1
         Penalty on the l1 norm of each playlist's weights; the paper's lambda_2 is
         `playlist_l1 / N`. Weights that are too free overfit short playlists.
 
-    shared_l1 : float, default=0.01
-        Penalty on the l1 norm of the shared weights; the paper's lambda_3.
+    shared_l1 : float, default=0.02
+        Penalty on the l1 norm of the shared weights. With U users, the paper's lambda_3 is
+        `shared_l1 * U / N`: the more playlists a user has, the more of what is common to all do
+        user weights take up, and a penalty that is fixed would leave nothing to new users.
+        The same number penalises the weights of history terms.
 
     push : float, default=1.0
         The larger, the more the lowest ranked songs of a playlist count (the paper's p).
@@ -66,7 +69,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
         matrix of 1-based positions. A DataFrame keeps the song id among its columns but not
         the user and playlist ids; an array keeps all its columns in place. None takes the numeric
-        columns that describe songs, "passthrough" every column that is not an id.
+        columns that describe songs, "passthrough" every column that is not an id. Parts
+        of a ColumnTransformer that are named ``identity`` and ``tag_identity``, as
+        `make_song_features` makes them, are left out: a weight for each user and each of
+        thousands of artists is more than the solver can fit, and the history term "artist"
+        stands in for them.
 
     user_features : transformer, "passthrough" or None, default=None
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
@@ -266,8 +273,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self,
         *,
         user_l2=0.3,
-        playlist_l1=1.0,
-        shared_l1=0.01,
+        playlist_l1=0.1,
+        shared_l1=0.02,
         push=1.0,
         song_features=None,
         user_features=None,
@@ -413,12 +420,13 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
     def _objective(self, features, table):
         features = self._in_working_precision(features)
         return MultitaskObjective(
-            features, table.membership, table.user_of_playlist, **self._problem_parameters()
+            features, table.membership, table.user_of_playlist, **self._problem_parameters(table)
         )
 
-    def _problem_parameters(self):
-        names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept", "n_jobs")
-        return {name: getattr(self, name) for name in names}
+    def _problem_parameters(self, table):
+        names = ("user_l2", "playlist_l1", "push", "loss", "fit_intercept", "n_jobs")
+        shared_l1 = self._lambdas(len(table.users), len(table.playlists))[2]
+        return {name: getattr(self, name) for name in names} | {"shared_l1": shared_l1}
 
     def _solve(self, objective, coef0, iteration_ends):
         """Minimise; with a checkpoint, from where a fit that did not end has left it."""
@@ -475,15 +483,20 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         if may_warn and (not result.converged or (hint and _is_loose(result))):
             warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
         self._store_coef(objective, result.coef)
-        self.lambdas_ = self._lambdas(objective.n_playlists)
+        self.lambdas_ = self._lambdas(objective.n_users, objective.n_playlists)
         self.objective_ = result.objective
         self.optimality_ = result.optimality
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.dual_gap_ = result.history["dual_gap"][-1] if "dual_gap" in result.history else np.nan
 
-    def _lambdas(self, n_playlists):
-        return self.user_l2 / n_playlists, self.playlist_l1 / n_playlists, float(self.shared_l1)
+    def _lambdas(self, n_users, n_playlists):
+        """Return the penalties in the paper's scaling."""
+        return (
+            self.user_l2 / n_playlists,
+            self.playlist_l1 / n_playlists,
+            self.shared_l1 * n_users / n_playlists,
+        )
 
     def _store_coef(self, objective, coef):
         self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
@@ -508,7 +521,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         playlist_coef = join_rows(extension.playlist_source, self.playlist_coef_, 0.0)
         if len(extension.named_users):
             self._solve_named(extension, vectors, user_coef, playlist_coef)
-        n_playlists = len(extension.playlists)
+        n_users, n_playlists = len(extension.users), len(extension.playlists)
         return (
             self._tables(extension)
             | {
@@ -517,7 +530,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
                 "user_attributes_": self._joined_user_attributes(extension),
                 "user_coef_": user_coef,
                 "playlist_coef_": playlist_coef,
-                "lambdas_": self._lambdas(n_playlists) if n_playlists else self.lambdas_,
+                "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
                 "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
             }
             | self._extended_history(extension)
@@ -533,7 +546,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
             extension.membership[rows],
             np.searchsorted(users, extension.user_of_playlist[rows]),
             shared=self.shared_coef_,
-            **self._problem_parameters(),
+            **self._problem_parameters(extension),
         )
         coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])
         result = USER_SOLVERS[self.solver](objective, coef0, **self._solver_options())

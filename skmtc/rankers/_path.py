@@ -77,7 +77,11 @@ def _fit_path(base, X, settings):
             ranker._store_nothing_learned()
         return path
     objective = base._objective(features, table)
-    results = prox_newton_path(objective, settings, **base._solver_options())
+    # The objective takes penalties in the scaling of the problem, as `_objective` does.
+    penalties = [
+        {name: ranker._problem_parameters(table)[name] for name in PENALTIES} for ranker in path
+    ]
+    results = prox_newton_path(objective, penalties, **base._solver_options())
     for ranker, result in zip(path, results, strict=True):
         ranker._store_result(objective, result, features)
         ranker._fit_history(table, frame)

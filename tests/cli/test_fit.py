@@ -17,7 +17,7 @@ def test_a_model_is_stored_for_python_too(folder, tmp_path):
         folder=tmp_path,
     )
     assert done.stdout.startswith("model.skops: RidgeRanker, fitted in ")
-    assert "songs are described by artist, genre, year, x0, x1; users by age" in done.stderr
+    assert "songs are described by artist, year, x0, x1, genre; users by age" in done.stderr
     path = tmp_path / "model.skops"
     ranker = load(path)
     assert ranker.n_neighbors == 5

@@ -20,7 +20,7 @@ def test_the_code_that_is_printed_runs(folder, tmp_path, table, options):
     exec(done.stdout, names)
     assert names["ranker"].shared_coef_.any()
     assert all(f"{name}=" in done.stdout for name in GRID)
-    assert ("popularity=False" in done.stdout) == ("cold-songs" in options)
+    assert ("new_songs=True" in done.stdout) == ("cold-songs" in options)
     assert done.stdout.startswith("# best of 3 for cold ")
     n_fits = 3 if "--splits" in options else 6
     assert f"[{n_fits}/{n_fits}] cold " in done.stderr

@@ -47,7 +47,7 @@ def test_vectors_have_unit_length(parameters, skip_gram):
 
 
 def test_same_seed_same_vectors_and_another_seed_others():
-    first, second, other = fitted(), fitted(), fitted(random_state=4)
+    first, second, other = (fitted(method="word2vec", random_state=seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.vectors_[0], second.vectors_[0])
     assert not np.allclose(first.vectors_[0], other.vectors_[0])
 
@@ -89,7 +89,7 @@ def test_the_order_within_playlists_matters():
     songs, membership = pd.DataFrame({"artist": TOKENS}), draw_membership()
     turned = membership.copy()
     turned.data = 7 - turned.data
-    embedding = ArtistEmbedding(vector_size=5, window=1, random_state=3)
+    embedding = ArtistEmbedding(method="word2vec", vector_size=5, window=1, random_state=3)
     one, other = (embedding.fit_transform(songs, m) for m in (membership, turned))
     assert not np.allclose(one, other)
 
@@ -144,7 +144,7 @@ def test_pickles_small_and_loads_without_gensim():
         ({"epochs": 0}, "`epochs` must be a whole number"),
         ({"min_count": 0}, "`min_count` must be a whole number"),
         ({"learning_rate": 0}, "`learning_rate` must be a number above 0"),
-        ({"method": "magic"}, r"`method` must be one of \['word2vec'\]; got 'magic'"),
+        ({"method": "magic"}, r"`method` must be one of \['svd', 'word2vec'\]; got 'magic'"),
     ],
 )
 def test_wrong_parameters(parameters, message):

@@ -99,7 +99,8 @@ def test_weights_are_the_optimum_of_the_papers_objective(X, solver, tol):
         user_l2=2.0, playlist_l1=0.3, shared_l1=0.01, solver=solver, tol=tol
     ).fit(X)
     n = X["playlist"].nunique()
-    assert ranker.lambdas_ == pytest.approx((2.0 / n, 0.3 / n, 0.01))
+    lambda_3 = 0.01 * X["user"].nunique() / n
+    assert ranker.lambdas_ == pytest.approx((2.0 / n, 0.3 / n, lambda_3))
     membership = ranker.membership_
     objective = MultitaskObjective(
         ranker.song_vectors_[:, :-1],
@@ -107,7 +108,7 @@ def test_weights_are_the_optimum_of_the_papers_objective(X, solver, tol):
         ranker.user_of_playlist_,
         user_l2=2.0,
         playlist_l1=0.3,
-        shared_l1=0.01,
+        shared_l1=lambda_3,
     )
     coef = np.vstack([ranker.shared_coef_, ranker.user_coef_, ranker.playlist_coef_])
     assert objective.kkt_residual(coef) <= (1e-5 if solver == "owlqn" else 1e-3)

@@ -26,12 +26,13 @@ def _target(ranker, playlists):
 
 def _sklearn_coef(ranker, target, l2, fit_intercept):
     songs = X.drop_duplicates("song").set_index("song").loc[ranker.songs_, COLUMNS]
-    model = Ridge(alpha=l2, fit_intercept=fit_intercept).fit(songs.to_numpy(), target)
+    alpha = l2 * len(songs)
+    model = Ridge(alpha=alpha, fit_intercept=fit_intercept).fit(songs.to_numpy(), target)
     return np.append(model.coef_, model.intercept_) if fit_intercept else model.coef_
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("l2", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("l2", [1e-4, 0.03, 2.0])
 def test_equals_sklearn_ridge_playlist_by_playlist(l2, fit_intercept):
     ranker = RidgeRanker(l2=l2, song_features=FEATURES, fit_intercept=fit_intercept).fit(X)
     for i, coef in enumerate(ranker.playlist_coef_):
@@ -97,3 +98,28 @@ def test_new_users_have_the_weights_of_similar_ones():
 def test_l2_is_checked(l2):
     with pytest.raises(ValueError, match="`l2` must be a number above 0"):
         RidgeRanker(l2=l2).fit(X)
+
+
+def test_dense_and_sparse_columns_side_by_side():
+    rng = np.random.default_rng(0)
+    dense = rng.normal(300.0, 1.0, size=(80, 6))  # far from 0
+    identities = np.eye(20)[rng.integers(0, 20, 80)]
+    order = rng.permutation(26)
+    features = np.hstack([dense, identities])[:, order]
+    targets = csr_array((rng.random((5, 80)) < 0.3).astype(float))
+    expected = ridge_coef(features, targets, l2=2.0, fit_intercept=True)
+    coef = ridge_coef(csr_array(features), targets, l2=2.0, fit_intercept=True)
+    np.testing.assert_allclose(coef, expected, rtol=1e-8, atol=1e-10)
+    model = Ridge(alpha=2.0).fit(features, targets.toarray().T)
+    np.testing.assert_allclose(coef[:, :-1], model.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_the_penalty_means_the_same_for_twice_the_songs():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"playlist": rng.integers(0, 10, 300), "song": rng.integers(0, 60, 300)})
+    rows = rows.drop_duplicates()
+    rows["tempo"] = rng.standard_normal(60)[rows["song"]]
+    twin = rows.assign(song=rows["song"] + 60)
+    one = RidgeRanker(user=None, l2=0.5).fit(rows)
+    both = RidgeRanker(user=None, l2=0.5).fit(pd.concat([rows, twin]))
+    np.testing.assert_allclose(one.playlist_coef_, both.playlist_coef_, rtol=1e-8)

@@ -1,0 +1,82 @@
+"""Names with very many values, each a sparse feature of its own."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
+from skmtc.features._frequency import check_frequency, fewest_rows
+
+
+class IdentityEncoder(BaseColumnEncoder):
+    """Encode artists, albums or labels one-hot, in a sparse array.
+
+    A vector says what an artist sounds like; an identity says which artist it is. The array is
+    never dense, whatever the number of values. A missing value, one that was not in `fit` and
+    one of too few training songs get a row of zeros.
+
+    Parameters
+    ----------
+    min_frequency : int or float, default=2
+        Values of fewer training songs than this are ignored: nothing can be learned from one
+        song about another. A float is a share of the songs.
+
+    Attributes
+    ----------
+    ids_ : list of ndarray
+        Values of each column that have a feature, sorted.
+
+    n_unknown_ : list of int
+        Number of training songs without a feature, by column.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    TagEncoder : Several values in a cell, with weights.
+    ArtistEmbedding : Vectors in which similar artists are close.
+
+    Examples
+    --------
+    Artist b has only one song, c none.
+
+    >>> import pandas as pd
+    >>> from skmtc.features import IdentityEncoder
+    >>> encoder = IdentityEncoder().fit(pd.DataFrame({"artist": ["a", "a", "b"]}))
+    >>> encoder.transform(pd.DataFrame({"artist": ["a", "b", "c"]})).toarray()
+    array([[1.],
+           [0.],
+           [0.]])
+    >>> encoder.get_feature_names_out().tolist()
+    ['artist_a']
+    """
+
+    def __init__(self, *, min_frequency=2):
+        self.min_frequency = min_frequency
+
+    def _check_parameters(self):
+        check_frequency(self.min_frequency)
+
+    def _reset(self):
+        self.ids_, self.n_unknown_ = [], []
+
+    def _fit_column(self, column, membership):
+        ids, codes = np.empty(0, dtype=object), np.full(len(column), -1)
+        if column.notna().any():  # a fold of cross-validation may have none
+            ids, codes = learn_ids(column, "identity")
+        frequencies = np.bincount(codes[codes >= 0], minlength=len(ids))
+        frequent = frequencies >= fewest_rows(self.min_frequency, len(column))
+        self.ids_.append(ids[frequent])
+        self.n_unknown_.append(len(column) - int(frequencies[frequent].sum()))
+
+    def _transform_column(self, column, j):
+        codes = find_ids(column, self.ids_[j], "identity")
+        rows = np.flatnonzero(codes >= 0)
+        shape = len(codes), len(self.ids_[j])
+        return csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
+
+    def _column_names(self, column, j):
+        return [f"{column}_{value}" for value in self.ids_[j]]

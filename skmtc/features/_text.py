@@ -1,0 +1,115 @@
+"""Titles and other free text."""
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from skmtc._checks import check_number
+from skmtc.features._base import BaseColumnEncoder
+from skmtc.features._frequency import check_frequency
+
+
+class TextEncoder(BaseColumnEncoder):
+    """Encode free text by the words in it: tf-idf, reduced to a few dimensions.
+
+    Each column goes through scikit-learn's `TfidfVectorizer` and `TruncatedSVD`; vectors have
+    unit length. A text that is missing, or has no known word, becomes a row of zeros, which
+    `BlockScaler` leaves at the centre of all songs.
+
+    Parameters
+    ----------
+    n_components : int, default=64
+        Number of dimensions. A column with fewer words has one dimension less than words.
+
+    min_frequency : int or float, default=2
+        Words in fewer training songs than this are ignored. A float is a share of the songs.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the decomposition.
+
+    Attributes
+    ----------
+    vectorizers_ : list of TfidfVectorizer or None
+        One per column; None for a column without any word that is frequent enough.
+
+    decompositions_ : list of TruncatedSVD or None
+        One per column; None for a column of fewer than two words.
+
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    TagEncoder : Names of which a cell holds several, such as tags.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skmtc.features import TextEncoder
+    >>> songs = pd.DataFrame({"title": ["Blue moon", "Blue sky", "Sky high", "Moon high", None]})
+    >>> encoder = TextEncoder(n_components=2, random_state=0)
+    >>> encoder.fit_transform(songs).shape
+    (5, 2)
+    >>> encoder.transform(pd.DataFrame({"title": ["unheard words"]}))
+    array([[0., 0.]])
+    """
+
+    def __init__(self, *, n_components=64, min_frequency=2, random_state=None):
+        self.n_components = n_components
+        self.min_frequency = min_frequency
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        check_number("n_components", self.n_components, at_least=1, whole=True)
+        check_frequency(self.min_frequency)
+
+    def _reset(self):
+        self.vectorizers_, self.decompositions_ = [], []
+
+    def _fit_column(self, column, membership):
+        vectorizer = TfidfVectorizer(min_df=self.min_frequency)
+        try:
+            words = vectorizer.fit_transform(_texts(column))
+        except ValueError:  # no word is frequent enough
+            self.vectorizers_.append(None)
+            self.decompositions_.append(None)
+            return
+        self.vectorizers_.append(vectorizer)
+        n_components = min(self.n_components, words.shape[1] - 1)
+        if n_components < 1:
+            self.decompositions_.append(None)
+            return
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        # More threads inside BLAS would sum in another order.
+        with threadpool_limits(1, user_api="blas"):
+            svd = TruncatedSVD(n_components, random_state=seed).fit(words)
+        self.decompositions_.append(svd)
+
+    def _transform_column(self, column, j):
+        vectorizer, svd = self.vectorizers_[j], self.decompositions_[j]
+        if vectorizer is None:
+            return np.zeros((len(column), 1))  # no step of a pipeline takes no features
+        words = vectorizer.transform(_texts(column))
+        if svd is None:
+            return csr_array(words).toarray()
+        with threadpool_limits(1, user_api="blas"):
+            return normalize(svd.transform(words))
+
+    def _column_names(self, column, j):
+        vectorizer, svd = self.vectorizers_[j], self.decompositions_[j]
+        if vectorizer is None:
+            return [f"{column}_component0"]
+        if svd is None:
+            return [f"{column}_{word}" for word in vectorizer.get_feature_names_out()]
+        return [f"{column}_component{i}" for i in range(svd.n_components)]
+
+
+def _texts(column):
+    return column.astype(object).where(column.notna(), "").map(str).tolist()
