@@ -8,6 +8,7 @@ The rankers, and what compares them. The package is laid out in the order in whi
 
 from skmtc._compare import compare
 from skmtc._evaluate import evaluate
+from skmtc._make_ranker import make_ranker
 from skmtc._version import __version__ as __version__
 from skmtc.rankers import (
     CollocatedArtistRanker,
@@ -18,6 +19,7 @@ from skmtc.rankers import (
     PopularityRanker,
     RidgeRanker,
     SameArtistRanker,
+    StackingRanker,
     regularization_path,
 )
 
@@ -30,7 +32,9 @@ __all__ = [
     "PopularityRanker",
     "RidgeRanker",
     "SameArtistRanker",
+    "StackingRanker",
     "compare",
     "evaluate",
+    "make_ranker",
     "regularization_path",
 ]

@@ -12,6 +12,7 @@ from skmtc import (
     PopularityRanker,
     RidgeRanker,
     SameArtistRanker,
+    StackingRanker,
 )
 from skmtc.features import (
     ArtistEmbedding,
@@ -44,6 +45,14 @@ ESTIMATORS = [
     HistoryRanker(**IDS),
     RidgeRanker(song_features="passthrough", **IDS),
     PairwiseRanker(song_features="passthrough", **IDS),
+    StackingRanker(
+        [
+            ("popularity", PopularityRanker(**IDS)),
+            ("ridge", RidgeRanker(song_features="passthrough", **IDS)),
+        ],
+        random_state=0,
+        **IDS,
+    ),
     ArtistEmbedding(),
     ArtistEmbedding(method="word2vec"),
     ArtistPopularityEncoder(),

@@ -43,6 +43,7 @@ ALLOWED = {
     "model_selection": {"_table"},
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "_workers", "metrics"},
+    "_make_ranker": {"_table", "features", "rankers"},
     "_compare": {"_evaluate", "_progress", "metrics"},
     "persistence": {"_files", "features", "rankers"},
     "cli": {

@@ -21,6 +21,7 @@ from skmtc import (
     PopularityRanker,
     RidgeRanker,
     SameArtistRanker,
+    StackingRanker,
 )
 from skmtc.datasets import make_playlists
 from skmtc.rankers._history_terms import TERMS
@@ -44,12 +45,20 @@ RANKERS = [
     PopularityRanker(),
     RidgeRanker(n_neighbors=3, **FEATURES),
     SameArtistRanker(n_artists=3),
+    StackingRanker(
+        [
+            ("popularity", PopularityRanker()),
+            ("multitask", MultitaskPlaylistRanker(history=TERMS, random_state=0, **FEATURES)),
+            ("ridge", RidgeRanker(n_neighbors=3, **FEATURES)),
+        ],
+        random_state=0,
+    ),
 ]
 
 
 def uses_chance(ranker):
     """Tell whether pairs, first factors or playlists to hold out are drawn in the order of ids."""
-    drawn = isinstance(ranker, MatrixFactorizationRanker | PairwiseRanker)
+    drawn = isinstance(ranker, MatrixFactorizationRanker | PairwiseRanker | StackingRanker)
     return drawn or bool(getattr(ranker, "history", ()))
 
 

@@ -176,7 +176,7 @@ def new_song_variants(features):
         | {"artists: word2vec, 50 dimensions": encoding("artist", **word2vec)}
         | {"with the artist's popularity": {"song_features__transformers": added}}
         | {"without history": {"history": ()}}
-        | {f"playlist_l1={value}": {"playlist_l1": value} for value in (1.0, 0.2, 0.05)}
+        | {f"playlist_l1={value}": {"playlist_l1": value} for value in (1.0, 0.1, 0.05)}
     )
 
 
@@ -202,7 +202,7 @@ def new_playlist_variants(features):
         "tags: 128 dimensions": encoding("tags", n_components=128),
         "without song vectors": {"song_features__song": "drop"},
         "popularity: length 3": weights(features, popularity=3.0),
-    } | {f"playlist_l1={value}": {"playlist_l1": value} for value in (1.0, 0.2)}
+    } | {f"playlist_l1={value}": {"playlist_l1": value} for value in (1.0, 0.1)}
 
 
 def lengths(features, length):
@@ -230,7 +230,7 @@ SETTINGS = {
         True,
         new_song_variants,
     ),
-    "new songs, ridge": Setting(ColdSongSplit, COLD_SONGS, RidgeRanker(), True, ridge_variants),
+    "new songs by ridge": Setting(ColdSongSplit, COLD_SONGS, RidgeRanker(), True, ridge_variants),
     "new playlists": Setting(
         ColdPlaylistSplit,
         {},

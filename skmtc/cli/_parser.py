@@ -175,7 +175,7 @@ def _add_fit(commands):
     command.add_argument("table", metavar="TABLE", help=TABLE_HELP)
     command.add_argument("--out", metavar="MODEL", required=True, help="file of the model")
     command.add_argument(
-        "--ranker", type=ranker_type, default="multitask", metavar="RANKER", help="(multitask)"
+        "--ranker", type=ranker_type, default="recommended", metavar="RANKER", help="(recommended)"
     )
     command.add_argument(
         "--params", nargs="+", default=[], metavar="KEY=VALUE", help="parameters of the ranker"

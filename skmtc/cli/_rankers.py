@@ -12,6 +12,9 @@ from skmtc import (
     RidgeRanker,
     SameArtistRanker,
 )
+from skmtc import (
+    make_ranker as make_recommended,
+)
 from skmtc.cli._errors import check_name
 
 RANKERS = {
@@ -23,6 +26,7 @@ RANKERS = {
     "ridge": RidgeRanker,
     "pairwise": PairwiseRanker,
     "multitask": MultitaskPlaylistRanker,
+    "recommended": make_recommended,
 }
 
 
@@ -33,6 +37,8 @@ def available_rankers():
 
 def make_ranker(name, table, features, *, new_songs=False, parameters=None):
     """Make a ranker with the columns, features and seed that it asks for."""
+    if name == "recommended":
+        return _recommended(table, features, new_songs, parameters or {})
     ranker = RANKERS[name]()
     asked = ranker.get_params(deep=False)
     given = dict(table.ids)
@@ -46,6 +52,14 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
     if name == "multitask":
         given["n_jobs"] = -1  # it never changes the result
     return set_parameters(ranker.set_params(**given), name, parameters or {})
+
+
+def _recommended(table, features, new_songs, parameters):
+    """Make the ranker that suits the table in all settings."""
+    if new_songs:
+        features.song_features(new_songs=True)  # raises if nothing describes songs
+    ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
+    return set_parameters(ranker, "recommended", parameters)
 
 
 def set_parameters(ranker, name, parameters):

@@ -9,6 +9,7 @@ from skmtc.rankers._path import regularization_path
 from skmtc.rankers._popularity import PopularityRanker
 from skmtc.rankers._ridge import RidgeRanker
 from skmtc.rankers._same_artist import SameArtistRanker
+from skmtc.rankers._stacking import StackingRanker
 
 __all__ = [
     "CollocatedArtistRanker",
@@ -19,5 +20,6 @@ __all__ = [
     "PopularityRanker",
     "RidgeRanker",
     "SameArtistRanker",
+    "StackingRanker",
     "regularization_path",
 ]

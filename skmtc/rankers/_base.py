@@ -107,14 +107,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         frame = self._read(X, reset=False)
         queries, query_of_row = self._distinct_queries(frame)
         songs, song_of_row = self._distinct_songs(frame)
-        right = self._song_vectors(songs)
+        query_vectors, right = self._vectors_for(songs)
         scores = np.empty(len(frame))
         # In the order of queries, so that each batch needs the vectors of few of them.
         order = np.argsort(query_of_row, kind="stable")
         for batch in row_batches(len(frame), 24 * right.shape[1]):
             rows = order[batch]
             asked = query_of_row[rows]
-            left = self._query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
+            left = query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
             scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
         add_at(scores, self, queries, songs, query_of_row, song_of_row)
         return scores
@@ -342,6 +342,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     def _song_vectors(self, songs):
         """Give one vector per song."""
 
+    def _vectors_for(self, songs):
+        """Return the function that makes query vectors for some songs, and their vectors."""
+        return self._query_vectors, self._song_vectors(songs)
+
     def _public_query_vectors(self, queries):
         """Give vectors whose inner products are whole scores, with what is added to them."""
         return self._query_vectors(queries)
@@ -541,7 +545,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     def _finder(self, queries, songs, *, seen, draw):
         """Give a function that finds the k best of songs for the queries at some positions."""
-        song_vectors = self._song_vectors(songs)
+        query_vectors, song_vectors = self._vectors_for(songs)
         top_songs = TopSongs(
             song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
         )
@@ -558,7 +562,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
                     "added": added_to(asked) if self._adds_to_scores() else None,
                     "positions": asked,
                 }
-                vectors = self._query_vectors(queries.take(asked))
+                vectors = query_vectors(queries.take(asked))
                 found.append(top_songs.best(vectors, k, **options))
             columns, scores = zip(*found, strict=True)
             return np.concatenate(columns), np.concatenate(scores)

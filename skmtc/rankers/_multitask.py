@@ -51,7 +51,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         lambda_1 is `user_l2 / N`: a playlist's own fit does not change when strangers join the
         data.
 
-    playlist_l1 : float, default=0.1
+    playlist_l1 : float, default=0.2
         Penalty on the l1 norm of each playlist's weights; the paper's lambda_2 is
         `playlist_l1 / N`. Weights that are too free overfit short playlists.
 
@@ -273,7 +273,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self,
         *,
         user_l2=0.3,
-        playlist_l1=0.1,
+        playlist_l1=0.2,
         shared_l1=0.02,
         push=1.0,
         song_features=None,

@@ -185,6 +185,7 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         y_true = csr_array(y_true > ignore)
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker._find_columns(queries.rows, ("playlist",))
+    query_vectors, song_vectors = ranker._vectors_for(ranked)
     playlists = queries.rows[columns.playlist].to_numpy()
     return Trial(
         users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
@@ -195,8 +196,8 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         y_true=y_true,
         ignore=ignore,
         queries=queries,
-        query_vectors=ranker._query_vectors,
-        song_vectors=ranker._song_vectors(ranked),
+        query_vectors=query_vectors,
+        song_vectors=song_vectors,
         added_scores=(
             partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
         ),

@@ -25,7 +25,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def model(folder):
-    """Fit and store a model."""
+    """Fit and store a multitask ranker."""
     path = folder / "model.skops"
-    assert main(["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]) == 0
+    arguments = ["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]
+    assert main([*arguments, "--ranker", "multitask"]) == 0
     return path

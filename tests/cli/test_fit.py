@@ -49,7 +49,8 @@ def test_a_table_without_owners_is_told(folder, tmp_path, capsys):
 def test_models_for_new_songs_do_not_count_on_popularity(folder, tmp_path):
     path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]
-    assert main([*arguments, "--new-songs", "--params", "tol=0.1"]) == 0
+    arguments += ["--ranker", "multitask", "--new-songs"]
+    assert main([*arguments, "--params", "tol=0.1"]) == 0
     ranker = load(path)
     assert not any("song_popularity" in name for name in ranker.feature_names_out_)
 
@@ -98,7 +99,7 @@ def test_places_that_cannot_be_written_are_told_before_any_work(
 def test_bad_parameters(folder, tmp_path, capsys):
     arguments = ["fit", str(folder / "ids.csv"), "--out", str(tmp_path / "m"), "--quiet"]
     assert main([*arguments, "--params", "usr_l2=1"]) == 2
-    assert "There is no parameter of multitask 'usr_l2'. Nearest: 'user_l2'" in (
+    assert "There is no parameter of recommended 'usr_l2'. Nearest: 'user_l2'" in (
         capsys.readouterr().err
     )
     assert main([*arguments, "--params", "user_l2"]) == 2

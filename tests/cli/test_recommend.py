@@ -66,6 +66,18 @@ def test_new_songs(model, folder, capsys):
     assert "there are 6 songs to choose from, fewer than the 20 asked for" in told.err
 
 
+def test_the_recommended_ranker_serves_new_songs_and_new_users(folder, tmp_path, capsys):
+    path = tmp_path / "model.skops"
+    assert main(["fit", str(folder / "playlists.csv"), "--out", str(path), "--quiet"]) == 0
+    assert "StackingRanker, fitted in" in capsys.readouterr().out
+    for who in (["--user", "user1"], ["--new-user", "age=31,country=AU"]):
+        arguments = ["recommend", str(path), *who, "--songs", str(folder / "new.csv"), "-n", "3"]
+        assert main([*arguments, "--format", "csv"]) == 0
+        told = capsys.readouterr()
+        assert len(pd.read_csv(io.StringIO(told.out))) == 3
+        assert "--new-songs" not in told.err
+
+
 def test_ids_that_are_numbers_are_found_by_their_digits(folder, tmp_path, capsys):
     path = tmp_path / "model.skops"
     arguments = ["fit", str(folder / "numbers.parquet"), "--ranker", "popularity"]

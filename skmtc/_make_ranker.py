@@ -1,0 +1,99 @@
+"""The ranker for a table, in one call."""
+
+from skmtc._table import to_frame
+from skmtc.features import (
+    guess_song_roles,
+    guess_user_roles,
+    make_song_features,
+    make_user_features,
+)
+from skmtc.rankers import MultitaskPlaylistRanker, RidgeRanker, StackingRanker
+
+
+def make_ranker(
+    X, *, user="user", playlist="playlist", song="song", n_jobs=None, random_state=None
+):
+    """Make the ranker that suits a table, unfitted.
+
+    Where songs have attributes, it stacks three rankers, and learns for each situation how much
+    each of them counts:
+
+    - ``multitask``: multitask learning with all features and history terms, for known songs;
+    - ``multitask_new``: the same with the features that new songs have;
+    - ``ridge``: ridge regression with identities, for the top of the list of new songs.
+
+    Where nothing is known of songs but their ids, it is the first of these alone. The result is a
+    plain estimator, which can be printed, cloned, tuned and taken apart.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Membership table, whose columns are guessed to be what they are. No row is learned from.
+
+    user : str or None, default="user"
+        Column of user ids. None: owners are unknown, and each playlist is its own user.
+
+    playlist : str, default="playlist"
+        Column of playlist ids.
+
+    song : str, default="song"
+        Column of song ids.
+
+    n_jobs : int or None, default=None
+        How many rankers to fit at the same time, in the sense of joblib.
+
+    random_state : int or None, default=None
+        Seed of all parts.
+
+    Returns
+    -------
+    ranker : StackingRanker or MultitaskPlaylistRanker
+        The ranker.
+
+    See Also
+    --------
+    StackingRanker : A weighted sum of rankers.
+    guess_song_roles : What columns are guessed to be.
+
+    Examples
+    --------
+    >>> from skmtc import make_ranker
+    >>> from skmtc.datasets import make_playlists
+    >>> X = make_playlists(random_state=0)
+    >>> ranker = make_ranker(X, random_state=0)
+    >>> [name for name, _ in ranker.estimators]
+    ['multitask', 'multitask_new', 'ridge']
+    >>> make_ranker(X[["user", "playlist", "song"]]).history
+    ('song', 'collocation')
+    """
+    X = to_frame(X)
+    ids = {"user": user, "playlist": playlist, "song": song}
+    roles = guess_song_roles(X, **ids)
+    people = guess_user_roles(X, **ids)
+    seeded = ids | {"random_state": random_state}
+    users = None
+    if people.numeric or people.categorical:
+        users = make_user_features(people, random_state=random_state)
+    has_artist = roles.artist is not None
+    terms = ("song", "artist", "collocation") if has_artist else ("song", "collocation")
+    artist = {"artist": roles.artist} if has_artist else {}
+    multitask = MultitaskPlaylistRanker(
+        song_features=make_song_features(roles, random_state=random_state),
+        user_features=users,
+        history=terms,
+        **artist,
+        **seeded,
+    )
+    if roles.used == [roles.song]:
+        return multitask.set_params(n_jobs=n_jobs)
+    new_songs = make_song_features(roles, new_songs=True, random_state=random_state)
+    multitask_new = MultitaskPlaylistRanker(
+        song_features=new_songs,
+        user_features=users,
+        history=("artist",) if has_artist else (),
+        **artist,
+        **seeded,
+    )
+    ridge = RidgeRanker(song_features=new_songs, user_features=users, **ids)
+    parts = [("multitask", multitask), ("multitask_new", multitask_new), ("ridge", ridge)]
+    return StackingRanker(parts, n_jobs=n_jobs, **seeded)

@@ -1,0 +1,113 @@
+"""Situations of a query and a song, and held-out rows of each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skmtc._table import Ids, read_ids
+from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
+
+WHO = ("known playlist", "new playlist", "new user")
+WHAT = ("known songs", "new songs")
+
+# Shares of what is held out of one training table. Together they leave about two thirds of the
+# rows. Of small tables more users are held out, so that weights rest on enough playlists.
+USER_SIZE = 0.1
+MOST_USERS = 0.3
+ENOUGH_PLAYLISTS = 300
+PLAYLIST_USER_SIZE = 0.2
+SONG_SIZE = 0.1
+# Share of known playlists of which half of the songs are held out.
+KNOWN_SIZE = 0.1
+
+
+def who_asks(queries):
+    """Return the position in `WHO` of each query."""
+    known_user, known_playlist = queries.users >= 0, queries.playlists >= 0
+    return np.where(known_playlist, 0, np.where(known_user, 1, 2))
+
+
+@dataclass
+class HoldOut:
+    """Rows of a table to fit rankers on, and rows to weigh them by.
+
+    Attributes
+    ----------
+    kept : ndarray
+        Positions of the rows to fit on.
+
+    held : ndarray
+        Positions of the rows to score, sorted by their ids.
+    """
+
+    kept: np.ndarray
+    held: np.ndarray
+
+
+def default_splitters(ids, n_playlists, seed):
+    """Return the splitters that hold out users, playlists and songs, one after the other."""
+    user_size = min(MOST_USERS, max(USER_SIZE, ENOUGH_PLAYLISTS / n_playlists))
+    splitters = [
+        ColdUserSplit(user_size=user_size, random_state=seed, **ids),
+        ColdSongSplit(song_size=SONG_SIZE, released=None, random_state=seed, **ids),
+    ]
+    if ids["user"] is not None:  # without users, a new playlist is a new user
+        playlists = ColdPlaylistSplit(user_size=PLAYLIST_USER_SIZE, random_state=seed, **ids)
+        splitters.insert(1, playlists)
+    return splitters
+
+
+def hold_out(X, splitters, columns, rng):
+    """Hold out rows of every situation from one table, so that rankers are fitted once for all.
+
+    Each splitter takes its test rows from what the one before has left. Of some playlists that
+    remain, half of the songs are held out, too.
+
+    Parameters
+    ----------
+    X : DataFrame
+        Membership table.
+
+    splitters : list of splitters
+        Who and what to hold out. One that finds nothing to hold out in a small table is passed
+        over.
+
+    columns : IdColumns
+        Labels of the id columns.
+
+    rng : RandomState
+        Chooses the known playlists and their songs.
+
+    Returns
+    -------
+    hold_out : HoldOut
+        Rows to fit on, and rows to score.
+    """
+    kept = np.arange(len(X))
+    for splitter in splitters:
+        try:
+            train, _ = next(iter(splitter.split(X.iloc[kept])))
+        except ValueError:  # too few users, playlists or songs to hold any out
+            continue
+        if len(train):
+            kept = kept[train]
+    # By sorted ids, so that the order of rows does not change what is held out.
+    _, playlists = Ids.factorize(read_ids(X, columns.playlist, "playlist"), "playlist")
+    _, songs = Ids.factorize(read_ids(X, columns.song, "song"), "song")
+    kept = kept[np.lexsort((songs[kept], playlists[kept]))]
+    is_kept = np.zeros(len(X), dtype=bool)
+    is_kept[kept[~_half_of_some(playlists[kept], rng)]] = True
+    held = np.flatnonzero(~is_kept)
+    held = held[np.lexsort((songs[held], playlists[held]))]
+    return HoldOut(np.flatnonzero(is_kept), held)
+
+
+def _half_of_some(playlists, rng):
+    """Mark half of the rows of a sample of playlists, whose rows lie together."""
+    sizes = np.bincount(playlists)
+    chosen = (rng.uniform(size=len(sizes)) < KNOWN_SIZE) & (sizes > 1)
+    # A random order within each playlist, whose first half is held out.
+    order = np.lexsort((rng.uniform(size=len(playlists)), playlists))
+    place = np.empty(len(playlists), dtype=np.intp)
+    place[order] = np.arange(len(playlists)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return chosen[playlists] & (place < sizes[playlists] // 2)

@@ -1,0 +1,532 @@
+"""A weighted sum of rankers, with weights for every situation."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy.sparse import csr_array, hstack, issparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+
+from skmtc.optimize._log_rank import solve_log_rank
+from skmtc.rankers._base import BaseRanker
+from skmtc.rankers._queries import Songs
+from skmtc.rankers._situations import WHAT, WHO, default_splitters, hold_out, who_asks
+from skmtc.rankers._sparse import add_sparse
+from skmtc.rankers._stacking_pairs import stacking_pairs
+
+# Songs of the catalogue by which the spread of a query's scores is measured.
+SPREAD_SONGS = 1000
+# Held-out playlists of a situation that weights are fitted on: more hardly change them, and of
+# fewer nothing can be learned.
+MOST_PLAYLISTS = 500
+FEWEST_PLAYLISTS = 20
+
+
+def _all_have_partial_fit(ranker):
+    parts = [part for _, part in ranker.estimators if part != "drop"]
+    return bool(parts) and all(hasattr(part, "partial_fit") for part in parts)
+
+
+class StackingRanker(BaseRanker):
+    """Rank songs by a weighted sum of rankers.
+
+    No ranker is best everywhere: ridge regression with identities finds the top of the list for
+    new songs, the multitask ranker orders the rest. The weights of rankers are learned on
+    held-out rows, for each situation: who asks (a known playlist, a new playlist of a known user,
+    a new user) and for what (known or new songs). Which of them score a row is read from the ids.
+
+    1. Users, playlists and songs, and songs of known playlists, are held out of the table, all at
+       once, so that every ranker is fitted only once more.
+    2. For each query, scores of a ranker are divided by their standard deviation over the
+       catalogue. For each situation, non-negative weights of these scores minimise the mean
+       logarithm of the rank of the held-out songs. A ranker without which this rises by less than
+       two standard errors gets weight 0.
+    3. All rankers are fitted again on the whole table.
+
+    A situation with too few held-out playlists takes the weights of the nearest one.
+
+    Parameters
+    ----------
+    estimators : list of (str, ranker)
+        Names and rankers. Their parameters `user`, `playlist` and `song` are set to those of the
+        stack. "drop" in the place of a ranker leaves it out.
+
+    cv : list of splitters or None, default=None
+        What is held out: the first test set of each splitter, taken from the rows that the one
+        before left for training. None: `ColdUserSplit`, `ColdPlaylistSplit` and `ColdSongSplit`.
+
+    n_jobs : int or None, default=None
+        How many rankers to fit at the same time, in the sense of joblib.
+
+    user : str, int or None, default="user"
+        Column of user ids, by name or position. None: owners are unknown, and each playlist is
+        its own user.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of what is held out and of the sampled candidates.
+
+    Attributes
+    ----------
+    estimators_ : list of rankers
+        Fitted rankers.
+
+    names_ : list of str
+        Their names.
+
+    coef_ : ndarray of shape (2, 3, n_estimators)
+        Weights for known and new songs (first axis) of known playlists, new playlists and new
+        users (second axis), with sum 1; `weights_` shows them as a table.
+
+    n_held_out_ : ndarray of shape (2, 3)
+        Number of held-out playlists that the weights of each situation were fitted on; 0 where
+        they are those of another situation.
+
+    songs_, users_, playlists_ : ndarray
+        Distinct ids, sorted.
+
+    membership_ : csr_array of shape (n_playlists, n_songs)
+        1-based position of each song in each training playlist.
+
+    user_of_playlist_ : ndarray of shape (n_playlists,)
+        Position in `users_` of each playlist's owner.
+
+    left_out_ : dict
+        How many repeated rows and full playlists were left out of fit.
+
+    n_features_in_ : int
+        Number of columns of the table seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    make_ranker : Stacks the rankers that suit a table.
+
+    Examples
+    --------
+    >>> from skmtc import PopularityRanker, RidgeRanker, StackingRanker
+    >>> from skmtc.datasets import make_playlists
+    >>> X = make_playlists(random_state=0)
+    >>> ranker = StackingRanker(
+    ...     [("popularity", PopularityRanker()), ("ridge", RidgeRanker())], random_state=0
+    ... ).fit(X)
+    >>> ranker.weights_.columns.tolist()
+    ['popularity', 'ridge']
+    >>> weights = ranker.weights_.loc[("new playlist", "known songs")]
+    >>> bool(weights["ridge"] > weights["popularity"])
+    True
+    """
+
+    _derived = (*BaseRanker._derived, "_spread_vectors")
+
+    def __init__(
+        self,
+        estimators,
+        *,
+        cv=None,
+        n_jobs=None,
+        user="user",
+        playlist="playlist",
+        song="song",
+        random_state=None,
+    ):
+        self.estimators = estimators
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    @property
+    def weights_(self):
+        """The weights of rankers, one row per situation."""
+        situations = pd.MultiIndex.from_product([WHAT, WHO], names=["what", "who"])
+        table = self.coef_.reshape(len(situations), -1)
+        return pd.DataFrame(table, situations, self.names_).swaplevel().sort_index()
+
+    @property
+    def named_estimators_(self):
+        """The fitted rankers by name."""
+        return dict(zip(self.names_, self.estimators_, strict=True))
+
+    @property
+    def user_features_(self):
+        """The fitted transformer of users, of the first ranker that has one; else None."""
+        found = (getattr(ranker, "user_features_", None) for ranker in self.estimators_)
+        return next((transformer for transformer in found if transformer is not None), None)
+
+    @available_if(_all_have_partial_fit)
+    def partial_fit(self, X, y=None):
+        """Add playlists, users and songs to every ranker; weights stay as they are.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table with the columns seen in `fit`.
+
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The ranker.
+        """
+        if not hasattr(self, "coef_"):
+            return self.fit(X)
+        for ranker in self.estimators_:
+            ranker.partial_fit(X)
+        first = self.estimators_[0]
+        names = ("songs_", "playlists_", "users_", "membership_", "user_of_playlist_", "left_out_")
+        vars(self).update({name: getattr(first, name) for name in (*names, "_song_artists")})
+        self._lookups = self._make_lookups()
+        self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
+        return self
+
+    def forget(self, users):
+        """Remove users, with all that is stored of them alone, from every ranker.
+
+        Parameters
+        ----------
+        users : list or array of user ids
+            Whom to remove; all must be known.
+
+        Returns
+        -------
+        self : object
+            The ranker, changed in place.
+        """
+        super().forget(users)
+        for ranker in self.estimators_:
+            ranker.forget(users)
+        return self
+
+    def get_params(self, deep=True):
+        """Return the parameters, with those of the rankers as ``name__parameter``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the parameters of rankers, too.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        params = super().get_params(deep=False)
+        if deep and _are_named(self.estimators):
+            for name, ranker in self.estimators:
+                params[name] = ranker
+                if hasattr(ranker, "get_params"):
+                    own = ranker.get_params(deep=True)
+                    params |= {f"{name}__{key}": value for key, value in own.items()}
+        return params
+
+    def set_params(self, **params):
+        """Set parameters, rankers by their names, or parameters of rankers.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        self : object
+            The ranker.
+        """
+        if "estimators" in params:
+            self.estimators = params.pop("estimators")
+        if _are_named(self.estimators):
+            named = {name: params.pop(name) for name, _ in self.estimators if name in params}
+            if named:
+                self.estimators = [(n, named.get(n, ranker)) for n, ranker in self.estimators]
+        return super().set_params(**params)
+
+    def _sk_visual_block_(self):
+        try:
+            from sklearn.utils._repr_html.estimator import _VisualBlock
+        except ImportError:  # scikit-learn < 1.7
+            from sklearn.utils._estimator_html_repr import _VisualBlock
+        names, rankers = zip(*self.estimators, strict=True)
+        return _VisualBlock("parallel", rankers, names=names, dash_wrapped=False)
+
+    def _check_parameters(self):
+        _check_estimators(self)
+
+    def _fit(self, table, frame):
+        used = [(name, ranker) for name, ranker in self.estimators if ranker != "drop"]
+        self.names_ = [name for name, _ in used]
+        rng = check_random_state(self.random_state)
+        ids = {"user": self.user, "playlist": self.playlist, "song": self.song}
+        splitters = self.cv
+        if splitters is None:
+            seed = rng.randint(2**31 - 1)
+            splitters = default_splitters(ids, max(1, len(table.playlists)), seed)
+        # 1. Rows to fit the rankers on once more, and rows of every situation to weigh them by.
+        rows = hold_out(frame, splitters, table.columns, rng)
+        fits = [frame.iloc[rows.kept], frame] if len(rows.kept) else [frame]
+        fitted = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fitted)(ranker, ids, self._as_given(part))
+            for part in fits
+            for _, ranker in used
+        )
+        # 2. Weights of the rankers that have not seen the held-out rows.
+        held = self._as_given(frame.iloc[rows.held])
+        self.coef_, self.n_held_out_ = _fit_weights(fitted[: len(used)], held, rng)
+        # 3. The rankers that have seen all rows.
+        self.estimators_ = fitted[-len(used) :]
+        self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
+
+    def _as_given(self, frame):
+        """Return rows in the form of the table of `fit`."""
+        return frame.to_numpy() if self._reads_arrays else frame
+
+    def _vectors_for(self, songs):
+        # Weights differ for known and new songs. Where all are of one kind, one block suffices.
+        kinds = [kind for kind in (0, 1) if (songs.is_new == bool(kind)).any()]
+        return partial(self._blocks_of_queries, kinds=kinds), self._blocks_of_songs(songs, kinds)
+
+    def _query_vectors(self, queries):
+        return self._blocks_of_queries(queries, kinds=(0, 1))
+
+    def _song_vectors(self, songs):
+        return self._blocks_of_songs(songs, kinds=(0, 1))
+
+    def _public_query_vectors(self, queries):
+        parts = [ranker._public_query_vectors(queries) for ranker in self.estimators_]
+        scales = [self._scales(queries, kind) for kind in (0, 1)]
+        blocks = [
+            csr_array(part) * scale[k][:, None] for scale in scales for k, part in enumerate(parts)
+        ]
+        return csr_array(hstack(blocks))
+
+    def _public_song_vectors(self, songs):
+        parts = [csr_array(ranker._public_song_vectors(songs)) for ranker in self.estimators_]
+        of_kind = [(songs.is_new == bool(kind)).astype(float)[:, None] for kind in (0, 1)]
+        return csr_array(hstack([part * mask for mask in of_kind for part in parts]))
+
+    def _blocks_of_queries(self, queries, kinds):
+        parts = {k: self.estimators_[k]._query_vectors(queries) for k in self._used(kinds)}
+        blocks = []
+        for kind in kinds:
+            scale = self._scales(queries, kind, parts)
+            blocks += [_dense(parts[k]) * scale[k][:, None] for k in self._used([kind])]
+        return np.hstack(blocks) if blocks else np.zeros((len(queries), 1))
+
+    def _blocks_of_songs(self, songs, kinds):
+        parts = {k: self.estimators_[k]._song_vectors(songs) for k in self._used(kinds)}
+        blocks = []
+        for kind in kinds:
+            is_of_kind = (songs.is_new == bool(kind)).astype(float)[:, None]
+            blocks += [
+                part * is_of_kind if len(kinds) > 1 else part
+                for part in (parts[k] for k in self._used([kind]))
+            ]
+        if not blocks:
+            return np.zeros((len(songs), 1))
+        if any(issparse(block) for block in blocks):
+            return csr_array(hstack([csr_array(block) for block in blocks]))
+        return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+
+    def _used(self, kinds):
+        """Return the positions of rankers with a weight in some situation of the kinds."""
+        return np.flatnonzero(self.coef_[list(kinds)].any(axis=(0, 1)))
+
+    def _scales(self, queries, kind, vectors=None):
+        """Return what to multiply each ranker's scores of each query by, by ranker."""
+        scales = {}
+        weights = self.coef_[kind][who_asks(queries)]
+        for k, ranker in enumerate(self.estimators_):
+            if vectors is not None and k not in vectors:
+                continue
+            own = ranker._query_vectors(queries) if vectors is None else vectors[k]
+            scales[k] = weights[:, k] * _inverse_spread(own, self._spread[k])
+        return scales
+
+    @property
+    def _spread(self):
+        if not hasattr(self, "_spread_vectors"):  # after unpickling
+            self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
+        return self._spread_vectors
+
+    def _adds_to_scores(self):
+        used = self._used((0, 1))
+        return any(self.estimators_[k]._adds_to_scores() for k in used)
+
+    def _added_scores(self, queries, songs):
+        kinds = songs.is_new.astype(np.intp)
+        added = []
+        for k in self._used((0, 1)):
+            ranker = self.estimators_[k]
+            if not ranker._adds_to_scores():
+                continue
+            scales = np.stack([self._scales(queries, kind)[k] for kind in (0, 1)])
+            for part in ranker._added_scores(queries, songs):
+                rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+                data = part.data * scales[kinds[part.indices], rows]
+                added.append(csr_array((data, part.indices, part.indptr), shape=part.shape))
+        return added
+
+    def _scores_of_rankers(self, frame):
+        """Return what each ranker adds to the scores of rows, for explanations."""
+        queries, query_of_row = self._distinct_queries(frame)
+        songs, song_of_row = self._distinct_songs(frame)
+        kinds = songs.is_new.astype(np.intp)[song_of_row]
+        scales = [self._scales(queries, kind) for kind in (0, 1)]
+        found = []
+        for k, ranker in enumerate(self.estimators_):
+            scale = np.stack([scale[k] for scale in scales])[kinds, query_of_row]
+            found.append(scale * ranker.predict(self._as_given(frame)))
+        return np.column_stack(found)
+
+
+def spread_vectors(ranker):
+    """Return the vectors of songs by which the spread of a query's scores is measured."""
+    n_songs = len(ranker.songs_)
+    codes = np.unique(np.linspace(0, n_songs - 1, min(n_songs, SPREAD_SONGS)).astype(np.intp))
+    return ranker._song_vectors(Songs(ranker.songs_[codes], codes))
+
+
+def _inverse_spread(query_vectors, song_vectors):
+    """Return 1 over the standard deviation of each query's scores; 0 where all are equal."""
+    scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
+    spread = scores.std(axis=1)
+    is_flat = spread <= 1e-12 * np.abs(scores).max(axis=1, initial=0.0)
+    return np.where(is_flat, 0.0, 1.0 / np.where(is_flat, 1.0, spread))
+
+
+def _fitted(ranker, ids, X):
+    with warnings.catch_warnings():
+        # Said once, by the stack itself.
+        warnings.filterwarnings("ignore", message="Left out of fit")
+        return clone(ranker).set_params(**ids).fit(X)
+
+
+def _fit_weights(rankers, held, rng):
+    """Fit the weights of each situation; return them, and on how many playlists."""
+    coef = np.full((len(WHAT), len(WHO), len(rankers)), np.nan)
+    n_held_out = np.zeros(coef.shape[:2], dtype=np.intp)
+    if len(held):
+        for kind, who, pairs in _pairs_of_situations(rankers, held, rng):
+            n_held_out[kind, who] = len(pairs.sizes)
+            coef[kind, who] = solve_log_rank(pairs)
+    for kind in range(len(WHAT)):
+        for who in np.flatnonzero(n_held_out[kind] == 0):
+            coef[kind, who] = _weights_of_nearest(coef[kind], n_held_out[kind], who)
+    return coef, n_held_out
+
+
+def _weights_of_nearest(coef, n_held_out, who):
+    """Return the weights of the nearest situation that has some; equal ones if none has."""
+    fitted = np.flatnonzero(n_held_out)
+    if len(fitted) == 0:
+        return np.full(coef.shape[1], 1.0 / coef.shape[1])
+    return coef[fitted[np.argmin(np.abs(fitted - who))]]
+
+
+def _pairs_of_situations(rankers, held, rng):
+    """Yield the situations of held-out rows, with their pairs."""
+    first = rankers[0]
+    frame = first._read(held, reset=False)
+    queries, query_of_row = first._distinct_queries(frame)
+    songs, song_of_row = first._distinct_songs(frame)
+    who = who_asks(queries)
+    for kind in range(len(WHAT)):
+        rows = songs.is_new[song_of_row] == bool(kind)
+        candidates = Songs(songs.ids[songs.is_new], songs.codes[songs.is_new], songs.new_rows)
+        if not kind:
+            candidates = first._catalogue()
+        columns = np.cumsum(songs.is_new)[song_of_row] - 1 if kind else songs.codes[song_of_row]
+        if not rows.any():
+            continue
+        membership = csr_array(
+            (np.ones(rows.sum()), (query_of_row[rows], columns[rows])),
+            shape=(len(queries), len(candidates)),
+        )
+        score = _make_scorer(rankers, candidates)
+        for asked in range(len(WHO)):
+            found = np.flatnonzero((who == asked) & (np.diff(membership.indptr) > 0))
+            if len(found) < FEWEST_PLAYLISTS or len(candidates) < 2:
+                continue
+            found = np.sort(rng.permutation(found)[:MOST_PLAYLISTS])
+            chosen = queries.take(found)
+            seen = first._seen(chosen, candidates, True)
+            pairs = stacking_pairs(
+                score, len(rankers), chosen, held=membership[found], seen=seen, rng=rng
+            )
+            yield kind, asked, pairs
+
+
+def _make_scorer(rankers, songs):
+    """Return a function that returns the standardised scores of songs, one array per ranker."""
+    song_vectors = [ranker._song_vectors(songs) for ranker in rankers]
+    spread = [spread_vectors(ranker) for ranker in rankers]
+
+    def score(queries):
+        found = []
+        for k, ranker in enumerate(rankers):
+            own = ranker._query_vectors(queries)
+            scores = safe_sparse_dot(own, song_vectors[k].T, dense_output=True)
+            if ranker._adds_to_scores():
+                for part in ranker._added_scores(queries, songs):
+                    add_sparse(scores, part)
+            found.append(scores * _inverse_spread(own, spread[k])[:, None])
+        return found
+
+    return score
+
+
+def _dense(vectors):
+    return vectors.toarray() if issparse(vectors) else vectors
+
+
+def _are_named(pairs):
+    """Check whether a value is a list of names and whatever they stand for."""
+    return isinstance(pairs, list | tuple) and all(
+        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        for pair in pairs
+    )
+
+
+def _check_estimators(stack):
+    pairs = stack.estimators
+    if not _are_named(pairs) or not pairs:
+        raise ValueError(
+            f"`estimators` must be a list of names and rankers; got {pairs!r}. Pass e.g. "
+            '[("multitask", MultitaskPlaylistRanker()), ("ridge", RidgeRanker())].'
+        )
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names) or any("__" in name or not name for name in names):
+        raise ValueError(
+            f"Names of `estimators` must be distinct and without '__'; got {names}. Rename them."
+        )
+    taken = set(names) & set(BaseRanker.get_params(stack, deep=False))
+    if taken:
+        raise ValueError(
+            f"Names of `estimators` must not be those of parameters; got {sorted(taken)}. Rename "
+            "them."
+        )
+    used = [(name, ranker) for name, ranker in pairs if ranker != "drop"]
+    if not used:
+        raise ValueError("At least one of `estimators` must be a ranker; got 'drop' for all.")
+    for name, ranker in used:
+        if not isinstance(ranker, BaseRanker):
+            raise TypeError(
+                f"`estimators` must be rankers of this package; got {type(ranker).__name__} as "
+                f"{name!r}. Pass e.g. a RidgeRanker."
+            )

@@ -1,0 +1,51 @@
+"""make_ranker."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skmtc import MultitaskPlaylistRanker, StackingRanker, make_ranker
+from skmtc.datasets import make_playlists
+
+X = make_playlists(60, 250, 200, 30, n_features=4, random_state=0)
+
+
+def test_a_table_with_attributes_is_stacked():
+    ranker = make_ranker(X, random_state=0)
+    assert isinstance(ranker, StackingRanker)
+    parts = dict(ranker.estimators)
+    assert parts["multitask"].history == ("song", "artist", "collocation")
+    assert parts["multitask"].user_features is not None
+    names = [name for name, _, _ in parts["ridge"].song_features.transformers]
+    assert "identity" in names
+    assert "popularity" not in names
+
+
+def test_a_table_of_ids_is_not():
+    ranker = make_ranker(X[["user", "playlist", "song"]], random_state=0, n_jobs=2)
+    assert isinstance(ranker, MultitaskPlaylistRanker)
+    assert (ranker.history, ranker.n_jobs) == (("song", "collocation"), 2)
+
+
+@pytest.mark.parametrize("user", ["owner", None])
+def test_ids_of_any_name(user):
+    names = {"user": "owner", "playlist": "list", "song": "track"}
+    table = X.rename(columns=names)
+    if user is None:
+        table = table.drop(columns=["owner", "age", "gender", "country"])
+    ranker = make_ranker(table, user=user, playlist="list", song="track", random_state=0)
+    ranker = clone(ranker).fit(table)
+    songs, _ = ranker.recommend(table.head(3), n_recommendations=5)
+    assert set(songs.ravel()) <= set(table["track"])
+
+
+def test_anybody_and_any_song():
+    is_new = X["song"].isin(X["song"].unique()[::9])
+    ranker = make_ranker(X, random_state=0).fit(X[~is_new])
+    new = X[is_new].drop_duplicates("song")
+    songs, scores = ranker.recommend(
+        X[["user", "playlist"]].head(3), candidates=new, n_recommendations=4
+    )
+    assert set(songs.ravel()) <= set(new["song"])
+    assert np.isfinite(scores).all()
+    assert set(ranker.names_) == {"multitask", "multitask_new", "ridge"}
