@@ -8,6 +8,7 @@ from skmtc._checks import check_number
 from skmtc._memory import row_batches
 from skmtc.inspection._parts import check_has_weights, score_parts
 from skmtc.metrics._scorer import find_ranker
+from skmtc.rankers import StackingRanker
 
 OTHERS = "other features"
 
@@ -85,7 +86,8 @@ def explain(ranker, X, *, top=None):
     ([1.0], [1.0])
     """
     ranker, table = find_ranker(ranker, X)
-    check_has_weights(ranker)
+    if not isinstance(ranker, StackingRanker):  # of a stack, whole rankers are the parts
+        check_has_weights(ranker)
     frame = ranker._read(table, reset=False)
     parts = score_parts(ranker, frame)
     if top is not None:

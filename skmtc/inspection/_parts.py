@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from skmtc.rankers import StackingRanker
 from skmtc.rankers._queries import Queries, Songs
 from skmtc.rankers._sparse import stored_values
 
@@ -46,11 +47,22 @@ def score_parts(ranker, frame):
     This is the place for further terms: a ranker that adds one to its scores has one `Part` more
     here, and all explanations and pictures show it.
     """
+    if isinstance(ranker, StackingRanker):
+        return [_score_of(ranker, k, frame) for k in range(len(ranker.names_))]
     rows = _Rows.read(ranker, frame)
     parts = [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
     if getattr(ranker, "history", ()):
         parts.append(Part("history", np.array(ranker.history, dtype=object), rows.history))
     return parts
+
+
+def _score_of(stack, k, frame):
+    """Return the part of a stack's scores that one of its rankers makes."""
+
+    def of_rows(positions):
+        return stack._scores_of_rankers(frame.iloc[positions])[:, [k]]
+
+    return Part(stack.names_[k], np.array(["score"], dtype=object), of_rows)
 
 
 def weights_of(ranker, queries):

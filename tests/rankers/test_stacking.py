@@ -19,6 +19,7 @@ from skmtc import (
     evaluate,
 )
 from skmtc.datasets import make_playlists
+from skmtc.inspection import explain
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._situations import WHO
@@ -201,6 +202,13 @@ def test_forgetting_reaches_every_part(stack):
     stack.forget([gone])
     for ranker in (stack, *stack.estimators_):
         assert gone not in ranker.users_
+
+
+def test_an_explanation_tells_which_ranker_says_what(stack):
+    rows = X.head(40)  # known and new songs
+    found = explain(stack, rows)
+    assert found.columns.get_level_values("part").tolist() == stack.names_
+    np.testing.assert_allclose(found.sum(axis=1), stack.predict(rows), rtol=1e-6)
 
 
 def test_the_picture_shows_the_rankers():
