@@ -7,38 +7,42 @@ import numpy as np
 import pandas as pd
 
 from skmtc._table import to_frame
-from skmtc.features._roles import (
+from skmtc.features._column_content import (
     FEWEST_DISTINCT,
-    ID_NAMES,
     Content,
-    as_list,
     cell_codes,
-    check_labels,
-    check_numbers,
     find_duplicates,
-    find_id,
-    find_name,
-    find_names,
     find_subject,
-    given_label,
-    given_labels,
     guess_role,
-    is_auto,
-    is_identity_name,
     is_number,
-    is_tag_name,
-    is_text_name,
-    is_usual_id,
-    left_out,
-    looks_like_id,
     make_groups,
     preference,
     says_the_same,
+)
+from skmtc.features._column_names import (
+    ID_NAMES,
+    find_name,
+    find_names,
+    is_identity_name,
+    is_tag_name,
+    is_text_name,
+    is_usual_id,
+    looks_like_id,
+    stem,
+    words,
+)
+from skmtc.features._roles import (
+    as_list,
+    check_labels,
+    check_numbers,
+    find_id,
+    given_label,
+    given_labels,
+    is_auto,
+    left_out,
     show_code,
     show_roles,
-    stem,
     to_use,
-    words,
 )
 
 SINGLE = ("song", "artist", "key")

@@ -6,27 +6,26 @@ import numpy as np
 import pandas as pd
 
 from skmtc._table import to_frame
-from skmtc.features._roles import (
+from skmtc.features._column_content import (
     Content,
-    as_list,
     cell_codes,
+    find_duplicates,
+    find_subject,
+    guess_role,
+    make_groups,
+)
+from skmtc.features._column_names import is_text_name, is_usual_id, looks_like_id, words
+from skmtc.features._roles import (
+    as_list,
     check_labels,
     check_numbers,
-    find_duplicates,
     find_id,
-    find_subject,
     given_labels,
-    guess_role,
     is_auto,
-    is_text_name,
-    is_usual_id,
     left_out,
-    looks_like_id,
-    make_groups,
     show_code,
     show_roles,
     to_use,
-    words,
 )
 
 

@@ -4,15 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skmtc.features._roles import (
-    as_list,
-    check_labels,
-    check_numbers,
-    find_name,
-    given_label,
-    has_one_value_per,
-    looks_like_id,
-)
+from skmtc.features._column_content import has_one_value_per
+from skmtc.features._column_names import find_name, looks_like_id
+from skmtc.features._roles import as_list, check_labels, check_numbers, given_label
 
 
 def test_usual_names_are_found_in_order_and_any_case():

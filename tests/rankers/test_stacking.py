@@ -23,7 +23,7 @@ from skmtc.inspection import explain
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._situations import WHO
-from skmtc.rankers._stacking import spread_vectors
+from skmtc.rankers._stacking_weights import spread_vectors
 
 X = make_playlists(80, 400, 300, 40, n_features=4, random_state=0)
 SONG_COLUMNS = ["song", "artist", "year", "x0", "x1", "x2", "x3"]
