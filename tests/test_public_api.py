@@ -16,6 +16,9 @@ MODULES = ["skmtc"] + [
     f"skmtc.{m.name}" for m in pkgutil.iter_modules(skmtc.__path__) if not m.name.startswith("_")
 ]
 
+# Modules that only commands import.
+SKIPPED = ("skmtc", "skmtc.cli", "skmtc.rankers")
+
 # What each part may import of the package; data flows from the left to the right of the list.
 ALLOWED = {
     "_checks": set(),
@@ -115,3 +118,12 @@ def test_import_is_quick():
 def test_import_leaves_heavy_packages_alone():
     heavy = "('gensim', 'matplotlib', 'implicit', 'dask', 'distributed', 'skops', 'skmtc.cli')"
     assert _run(f"import sys, skmtc; print([m for m in {heavy} if m in sys.modules])") == "[]"
+
+
+def test_submodules_are_there_after_importing_the_package():
+    public = sorted(name.removeprefix("skmtc.") for name in MODULES if name not in SKIPPED)
+    code = f"import skmtc; print(all(hasattr(skmtc, name) for name in {public})); skmtc.nothing"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "True"
+    assert "module 'skmtc' has no attribute 'nothing'" in done.stderr
+    assert set(public) <= set(dir(skmtc))

@@ -202,19 +202,22 @@ def ridge_coef(features, targets, *, l2, fit_intercept):
     coef : ndarray of shape (n_targets, n_features) or (n_targets, n_features + 1)
         Coefficients; with an intercept it is the last column.
     """
-    n_songs = features.shape[0]
+    n_songs, n_features = features.shape
     columns = SplitColumns(features)
-    mean = columns.mean() if fit_intercept else np.zeros(features.shape[1])
-    sums = np.asarray(targets.sum(axis=1)).ravel()
+    mean = columns.mean() if fit_intercept else np.zeros(n_features)
     gram = columns.centred_gram(mean)
     gram[np.diag_indices_from(gram)] += l2
-    products = columns.products(targets)
-    products -= sums[:, None] * mean
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    coef = cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
-    if not fit_intercept:
-        return coef
-    return np.hstack([coef, (sums / n_songs - coef @ mean)[:, None]])
+    # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
+    factor = cho_factor(gram.T, overwrite_a=True, check_finite=False)
+    coef = np.empty((targets.shape[0], n_features + bool(fit_intercept)))
+    for batch in row_batches(targets.shape[0], 24 * max(1, n_features)):
+        sums = targets[batch].sum(axis=1)
+        products = columns.products(targets[batch]) - np.outer(sums, mean)
+        solved = cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
+        coef[batch, :n_features] = solved
+        if fit_intercept:
+            coef[batch, -1] = sums / n_songs - solved @ mean
+    return coef
 
 
 class SplitColumns:
@@ -252,14 +255,16 @@ class SplitColumns:
     def centred_gram(self, mean):
         """Return the sums over songs of products of two features less their means."""
         full, rest = self.full, self.rest
-        gram = np.empty((self.shape[1], self.shape[1]))
-        gram[np.ix_(full, full)] = self._dense_gram(mean[full])
-        # Sparse columns are not centred, but corrected: their means are small.
-        correction = self.shape[0] * np.outer(mean[rest], mean)
-        mixed = self.sparse.T @ self.dense - correction[:, full]
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        pairs = (self.sparse.T @ self.sparse).tocoo()
+        gram[rest[pairs.row], rest[pairs.col]] = pairs.data
+        mixed = self.sparse.T @ self.dense
         gram[np.ix_(rest, full)] = mixed
         gram[np.ix_(full, rest)] = mixed.T
-        gram[np.ix_(rest, rest)] = (self.sparse.T @ self.sparse).toarray() - correction[:, rest]
+        # Sparse columns are not centred, but corrected: their means are small.
+        for batch in row_batches(len(mean), 24 * len(mean)):
+            gram[batch] -= np.outer(self.shape[0] * mean[batch], mean)
+        gram[np.ix_(full, full)] = self._dense_gram(mean[full])
         return gram
 
     def _dense_gram(self, mean):

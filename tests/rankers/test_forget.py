@@ -30,6 +30,7 @@ DOCUMENTED = {
     "artists_of_playlist_",
     "known_factors_",
     "new_factors_",
+    "estimators_",
 }
 
 
