@@ -205,6 +205,9 @@ def ridge_coef(features, targets, *, l2, fit_intercept):
     n_songs, n_features = features.shape
     columns = SplitColumns(features)
     mean = columns.mean() if fit_intercept else np.zeros(n_features)
+    if n_features == 0:  # what LAPACK does not take
+        means = np.asarray(targets.sum(axis=1), dtype=np.float64) / n_songs
+        return means[:, None] if fit_intercept else np.empty((targets.shape[0], 0))
     gram = columns.centred_gram(mean)
     gram[np.diag_indices_from(gram)] += l2
     # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
@@ -262,7 +265,7 @@ class SplitColumns:
         gram[np.ix_(rest, full)] = mixed
         gram[np.ix_(full, rest)] = mixed.T
         # Sparse columns are not centred, but corrected: their means are small.
-        for batch in row_batches(len(mean), 24 * len(mean)):
+        for batch in row_batches(len(mean), 24 * max(1, len(mean))):
             gram[batch] -= np.outer(self.shape[0] * mean[batch], mean)
         gram[np.ix_(full, full)] = self._dense_gram(mean[full])
         return gram
