@@ -53,7 +53,7 @@ def make_ranker(
     See Also
     --------
     StackingRanker : A weighted sum of rankers.
-    guess_song_roles : What columns are guessed to be.
+    skmtc.features.guess_song_roles : What columns are guessed to be.
 
     Examples
     --------
