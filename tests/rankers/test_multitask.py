@@ -504,3 +504,14 @@ def test_partial_fit_warns_when_it_stops_early(X):
     ranker = MultitaskPlaylistRanker(tol=1e-9).fit(old).set_params(max_iter=1)
     with pytest.warns(ConvergenceWarning, match="did not converge to tol=1e-09"):
         ranker.partial_fit(new)
+
+
+def test_new_users_get_something_where_few_users_have_many_playlists():
+    sizes = {"n_users": 30, "n_playlists": 900, "n_songs": 300, "n_artists": 40}
+    X = make_playlists(**sizes, random_state=0).drop(columns="year")
+    ranker = MultitaskPlaylistRanker(tol=0.01, random_state=0).fit(X)
+    assert ranker.lambdas_[2] == pytest.approx(ranker.shared_l1 * 30 / 900)
+    assert np.count_nonzero(ranker.shared_coef_[:-1]) > 1
+    # A penalty that does not know how many playlists a user has leaves nothing to new users.
+    fixed = MultitaskPlaylistRanker(shared_l1=0.02 * 900 / 30, tol=0.01, random_state=0).fit(X)
+    assert np.count_nonzero(fixed.shared_coef_[:-1]) < np.count_nonzero(ranker.shared_coef_[:-1])
