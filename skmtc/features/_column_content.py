@@ -111,11 +111,6 @@ class Group:
         )
 
 
-def has_one_value_per(frame, label, id_label):
-    """Check whether rows of the same id agree on a column."""
-    return Group(frame[id_label]).count_differing(cell_codes(frame[label])[0]) == 0
-
-
 def make_groups(frame, *, song, user, playlist):
     """Return the groups of rows by what they have in common, without ids that are None."""
     ids = {"songs": song, "users": user, "playlists": playlist}

@@ -1,12 +1,13 @@
 """Genres as columns of zeros and ones."""
 
-from numbers import Integral, Number, Real
+from numbers import Number
 
 import numpy as np
 import pandas as pd
 
 from skmtc._table import Ids
 from skmtc.features._base import BaseColumnEncoder
+from skmtc.features._frequency import check_frequency, fewest_rows
 
 
 class GenreEncoder(BaseColumnEncoder):
@@ -75,11 +76,8 @@ class GenreEncoder(BaseColumnEncoder):
                 f"`separator` must be a string that is not empty, or None; got {self.separator!r}. "
                 "Pass e.g. '|', or None if a string is one genre."
             )
-        if self.min_frequency is not None and not _is_frequency(self.min_frequency):
-            raise ValueError(
-                "`min_frequency` must be a whole number from 1 on, a share between 0 and 1, or "
-                f"None; got {self.min_frequency!r}. Change `min_frequency`."
-            )
+        if self.min_frequency is not None:
+            check_frequency(self.min_frequency)
 
     def _reset(self):
         self.genres_, self.infrequent_genres_ = [], []
@@ -93,7 +91,8 @@ class GenreEncoder(BaseColumnEncoder):
                 "rows without. Fill in the column, or leave it out of the features."
             )
         ids, codes = Ids.factorize(genres, "genre")
-        rare = np.bincount(codes, minlength=len(ids)) < self._fewest(len(column))
+        fewest = 1 if self.min_frequency is None else fewest_rows(self.min_frequency, len(column))
+        rare = np.bincount(codes, minlength=len(ids)) < fewest
         self.genres_.append(ids.values[~rare])
         self.infrequent_genres_.append(ids.values[rare])
         ones = self._one_hot(rows, genres, len(column), len(self.genres_) - 1)
@@ -115,14 +114,6 @@ class GenreEncoder(BaseColumnEncoder):
                 pooled += "_"
             names.append(pooled)
         return names
-
-    def _fewest(self, n_songs):
-        """Give the fewest songs of a genre that is not pooled."""
-        if self.min_frequency is None:
-            return 1
-        if isinstance(self.min_frequency, Integral):
-            return self.min_frequency
-        return self.min_frequency * n_songs
 
     def _one_hot(self, rows, genres, n_songs, j):
         """Give zeros and ones; the last feature is of the pooled genres, if there are any."""
@@ -154,12 +145,6 @@ class GenreEncoder(BaseColumnEncoder):
                 genre for one in cell if not pd.isna(one) for genre in self._genres_of(one, label)
             ]
         _refuse_genre(cell, label)
-
-
-def _is_frequency(value):
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return value >= 1 if isinstance(value, Integral) else 0 < value < 1
 
 
 def _check_flat(cell, label):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skmtc.features._column_content import has_one_value_per
+from skmtc.features._column_content import Group, cell_codes
 from skmtc.features._column_names import find_name, looks_like_id
 from skmtc.features._roles import as_list, check_labels, check_numbers, given_label
 
@@ -38,7 +38,8 @@ def test_names_of_ids():
 )
 def test_one_value_per_id(values, agree):
     frame = pd.DataFrame({"song": ["a", "b", "a"], "value": values}, index=[0, 0, 0])
-    assert has_one_value_per(frame, "value", "song") is agree
+    n_differing = Group(frame["song"]).count_differing(cell_codes(frame["value"])[0])
+    assert (n_differing == 0) is agree
 
 
 def test_lists_of_names():
