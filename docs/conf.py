@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import skmtc
+from skmtc._version import project_urls
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "_extensions"))
 
@@ -38,7 +39,7 @@ plot_html_show_formats = False
 plot_html_show_source_link = False
 plot_include_source = False
 plot_working_directory = str(Path(__file__).resolve().parent)  # figures read tables from here
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -54,9 +55,11 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["narrow.css"]
 # The landing page has cards instead, and the others have no pages below them.
-PAGES_ALONE = ("index", "install", "benchmarks", "contributing", "changes")
+PAGES_ALONE = ("index", "install", "audience", "benchmarks", "contributing", "policies", "changes")
 html_sidebars = {page: [] for page in PAGES_ALONE}
 html_theme_options = {"show_prev_next": True, "show_toc_level": 2}
+if "Source" in project_urls():
+    html_theme_options["github_url"] = project_urls()["Source"]
 
 # A link within these pages that leads nowhere is an error. Other projects are named, not linked.
 nitpicky = True

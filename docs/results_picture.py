@@ -20,7 +20,7 @@ TITLES = {
     "cold-songs": "new songs",
 }
 
-OURS = ("multitask", "recommended")
+OURS = ("multitask", "multitask history", "recommended")
 
 
 def main():
@@ -33,7 +33,8 @@ def draw(table):
     """Give a figure of the AUC of each ranker in the three settings."""
     from matplotlib import pyplot as plt
 
-    figure, panels = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True, layout="constrained")
+    table = table.iloc[::-1]  # bars are drawn from below
+    figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), sharey=True, layout="constrained")
     for panel, (setting, title) in zip(panels, TITLES.items(), strict=True):
         part = table[table["setting"] == setting]
         names = part["ranker"].str.replace("-", " ")

@@ -21,9 +21,9 @@ from matplotlib.patches import Patch
 
 from skmtc import (
     CollocatedArtistRanker,
-    HistoryRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PairwiseRanker,
     PopularityRanker,
     RidgeRanker,
@@ -43,7 +43,7 @@ rankers = {
     "popularity": PopularityRanker(),
     "same artist (SAGH)": SameArtistRanker(),
     "collocated artists (CAGH)": CollocatedArtistRanker(),
-    "own songs first": HistoryRanker(),
+    "own songs first": OwnSongsRanker(),
     "factors of users (WMF)": MatrixFactorizationRanker(**factors),
     "factors of playlists": MatrixFactorizationRanker(target="playlist", **factors),
     "ridge regression": RidgeRanker(song_features=features),

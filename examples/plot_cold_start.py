@@ -17,7 +17,7 @@ in each of these settings, and how much do features help there?
 
 import matplotlib.pyplot as plt
 
-from skmtc import CollocatedArtistRanker, HistoryRanker, MultitaskPlaylistRanker, PopularityRanker
+from skmtc import CollocatedArtistRanker, MultitaskPlaylistRanker, OwnSongsRanker, PopularityRanker
 from skmtc.datasets import load_sample
 from skmtc.features import make_song_features, make_user_features
 from skmtc.inspection import ColdStartDisplay, HitRateDisplay, NoveltyDisplay
@@ -43,7 +43,7 @@ def make_rankers(setting):
     features = make_song_features(X, new_songs=setting == "cold songs", random_state=0)
     return {
         "popularity": PopularityRanker(),
-        "own songs": HistoryRanker(),
+        "own songs": OwnSongsRanker(),
         "collocated artists": CollocatedArtistRanker(),
         "multitask": MultitaskPlaylistRanker(
             song_features=features, user_features=make_user_features(X), random_state=0

@@ -39,7 +39,7 @@ def fit(solver, tol):
 precise = fit("prox-newton", 1e-6)
 rankers = {"prox-newton (default)": fit("prox-newton", 1e-4), "OWL-QN": fit("owlqn", 1e-2)}
 minimum = min(ranker.objective_ for ranker in (precise, *rankers.values()))
-histories = {name: ranker.history_ for name, ranker in rankers.items()}
+histories = {name: ranker.solver_history_ for name, ranker in rankers.items()}
 
 # %%
 # Seconds and iterations

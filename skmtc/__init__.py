@@ -7,6 +7,8 @@ The rankers, and what compares them. The package is laid out in the order in whi
 """
 
 from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from skmtc._compare import compare
 from skmtc._evaluate import evaluate
@@ -14,9 +16,11 @@ from skmtc._make_ranker import make_ranker
 from skmtc._version import __version__ as __version__
 from skmtc.rankers import (
     CollocatedArtistRanker,
-    HistoryRanker,
+    HistoryTerms,
+    ItemKNNRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PairwiseRanker,
     PopularityRanker,
     RidgeRanker,
@@ -25,11 +29,22 @@ from skmtc.rankers import (
     regularization_path,
 )
 
+if TYPE_CHECKING:  # at run time they are imported when they are first asked for
+    from skmtc import datasets as datasets
+    from skmtc import features as features
+    from skmtc import inspection as inspection
+    from skmtc import metrics as metrics
+    from skmtc import model_selection as model_selection
+    from skmtc import optimize as optimize
+    from skmtc import persistence as persistence
+
 __all__ = [
     "CollocatedArtistRanker",
-    "HistoryRanker",
+    "HistoryTerms",
+    "ItemKNNRanker",
     "MatrixFactorizationRanker",
     "MultitaskPlaylistRanker",
+    "OwnSongsRanker",
     "PairwiseRanker",
     "PopularityRanker",
     "RidgeRanker",
@@ -52,12 +67,12 @@ _SUBMODULES = (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> ModuleType:
     """Import a public submodule when it is first asked for, as in `skmtc.datasets`."""
     if name in _SUBMODULES:
         return import_module(f"skmtc.{name}")
     raise AttributeError(f"module 'skmtc' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBMODULES})

@@ -1,9 +1,11 @@
 """Judge several rankers by cross-validation."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,27 +15,31 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
+from skmtc._paired import paired_differences
 from skmtc._progress import is_watched, with_bar
+from skmtc._table import is_table, to_frame
+from skmtc._typing import Seed, Table
 from skmtc.metrics._average import warn_undefined
-from skmtc.metrics._scorer import parse_metrics
+from skmtc.metrics._scorer import find_ranker, parse_metrics
 
 
 def compare(
-    rankers,
-    X,
-    cv,
-    metrics=DEFAULT_METRICS,
+    rankers: Mapping[str, Any],
+    X: Table,
+    cv: Any,
+    metrics: str | Sequence[str] = DEFAULT_METRICS,
     *,
-    by="table",
-    candidates="auto",
-    exclude_seen=True,
-    confidence=0.95,
-    n_resamples=1000,
-    n_jobs=None,
-    random_state=None,
-    error_score="raise",
-    verbose=0,
-):
+    by: str = "table",
+    candidates: Any = "auto",
+    exclude_seen: bool | str = True,
+    reference: str | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    n_jobs: int | None = None,
+    random_state: Seed = None,
+    error_score: str | float = "raise",
+    verbose: int = 0,
+) -> pd.DataFrame:
     """Fit rankers on the training sets of splits, and judge them on the test sets.
 
     All rankers get the same splits. On a terminal, with rich installed (the extra `progress`), a
@@ -53,7 +59,7 @@ def compare(
     metrics : str or sequence of str, default=("auc", "hit_rate@10", "hit_rate@100")
         As for :func:`evaluate`.
 
-    by : {"table", "summary", "fold", "playlist"}, default="table"
+    by : {"table", "summary", "difference", "fold", "playlist"}, default="table"
         Form of the result.
 
     candidates : {"auto", "all"}, default="auto"
@@ -62,8 +68,12 @@ def compare(
     exclude_seen : bool, "playlist" or "user", default=True
         Which songs of training are no candidates; as for :func:`evaluate`.
 
+    reference : str or None, default=None
+        For differences: name of the ranker to compare with; None stands for the one with the
+        highest mean, in each cv and metric.
+
     confidence : float, default=0.95
-        Level of the intervals of a summary.
+        Level of the intervals of a summary or of differences.
 
     n_resamples : int, default=1000
         Number of bootstrap samples for the intervals of a summary.
@@ -90,6 +100,15 @@ def compare(
 
         Summary: one row per ranker, cv and metric, with the columns of :func:`evaluate`'s
         summary.
+
+        Difference: one row per cv, metric and ranker, in the order of falling means: the mean
+        over the playlists for which the metric of all rankers is defined; the reference; the
+        paired difference to it with the ends `low` and `high` of its interval, in which playlists
+        of a user count as one cluster; `p_value` of no difference, by Student's t with one degree
+        of freedom less than users, and `p_holm`, corrected by Holm's method for the number of
+        rankers; and a verdict at the level 1 - `confidence`: "best" (or "reference"), "tied" with
+        it, "better" or "worse". Of novelty and spread, which have no best: "highest", "higher"
+        and "lower".
 
         By fold: one row per fit, with the columns ranker, cv, fold, n_users, n_playlists, one
         per metric, fit_time and score_time in seconds, and error, the message of a ranker that
@@ -119,11 +138,56 @@ def compare(
     >>> table[("cold users", "auc")].to_dict()
     {'popularity': 1.0}
     """
-    check_by(by, ("table", "summary", "fold", "playlist"))
+    check_by(by, ("table", "summary", "difference", "fold", "playlist"))
     _check_error_score(error_score)
+    _check_reference(reference, rankers)
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     parse_metrics(metrics)  # a misspelt metric is told before any fit
     splitters = _named_splitters(cv)
+    X = X if hasattr(X, "iloc") or not is_table(X) else to_frame(X)
+    options = {"candidates": candidates, "exclude_seen": exclude_seen, "error_score": error_score}
+    fits = fit_all(rankers, X, splitters, metrics, n_jobs=n_jobs, verbose=verbose, **options)
+    _warn_failed(fits)
+    if by == "fold":
+        return fits_by_fold(fits, metrics, error_score)
+    if by == "playlist":
+        return fits_by_playlist(fits, metrics)
+    if by == "difference":
+        table = fits_by_playlist(fits, metrics)
+        return paired_differences(table, metrics, reference=reference, confidence=confidence)
+    summary = _summary(
+        fits,
+        metrics,
+        error_score,
+        confidence=confidence,
+        n_resamples=n_resamples if by == "summary" else 0,
+        random_state=random_state,
+    )
+    if by == "summary":
+        return summary
+    _warn_undefined(summary)
+    return _wide(summary, list(rankers), list(splitters), metrics)
+
+
+def fit_all(
+    rankers,
+    X,
+    splitters,
+    metrics,
+    *,
+    candidates="auto",
+    exclude_seen=True,
+    error_score="raise",
+    n_jobs=None,
+    verbose=0,
+):
+    """Fit and judge all rankers on all splits; see `compare`.
+
+    Returns
+    -------
+    fits : list of Fit
+        In the order of splitters, splits and rankers.
+    """
     tasks = [
         (name, ranker, where, fold, train, test)
         for where, splitter in splitters.items()
@@ -144,23 +208,7 @@ def compare(
         if verbose:
             print(f"{number}/{len(tasks)} {fit.told()}", flush=True)
         fits.append(fit)
-    _warn_failed(fits)
-    if by == "fold":
-        return _by_fold(fits, metrics, error_score)
-    if by == "playlist":
-        return _by_playlist(fits, metrics)
-    summary = _summary(
-        fits,
-        metrics,
-        error_score,
-        confidence=confidence,
-        n_resamples=n_resamples if by == "summary" else 0,
-        random_state=random_state,
-    )
-    if by == "summary":
-        return summary
-    _warn_undefined(summary)
-    return _wide(summary, list(rankers), list(splitters), metrics)
+    return fits
 
 
 @dataclass
@@ -231,6 +279,14 @@ def _check_rankers(rankers):
     return rankers
 
 
+def _check_reference(reference, rankers):
+    if reference is not None and reference not in _check_rankers(rankers):
+        raise ValueError(
+            f"`reference` must be one of the rankers {list(rankers)}; got {reference!r}. Name one "
+            "of them, or pass None for the best."
+        )
+
+
 def _check_error_score(error_score):
     is_number = isinstance(error_score, Real) and not isinstance(error_score, bool)
     if not is_number and error_score != "raise":
@@ -244,6 +300,7 @@ def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, er
     fit_time = np.nan
     try:
         fitted = clone(ranker).fit(_take(X, train))
+        _finish_fit(fitted, _take(X, test))
         middle = perf_counter()
         fit_time = middle - start
         table = by_playlist(
@@ -256,7 +313,16 @@ def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, er
     return Fit(table, fit_time, perf_counter() - middle)
 
 
+def _finish_fit(fitted, test):
+    """Do what a ranker puts off until it is needed, so that times of fits can be compared."""
+    ranker, seen = find_ranker(fitted, test)
+    finish = getattr(ranker, "_finish_fit", None)
+    if finish is not None:
+        finish(seen)
+
+
 def _take(X, rows):
+    """Return some rows of a table or array."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
@@ -279,7 +345,8 @@ def _failed(fits):
     return failed
 
 
-def _by_playlist(fits, metrics):
+def fits_by_playlist(fits, metrics):
+    """Return one row per playlist and fit that did not fail."""
     ids = ["ranker", "cv", "fold"]
     parts = [fit.table.assign(**fit.ids) for fit in fits if fit.table is not None]
     if not parts:
@@ -288,7 +355,8 @@ def _by_playlist(fits, metrics):
     return table[ids + [c for c in table.columns if c not in ids]]
 
 
-def _by_fold(fits, metrics, error_score):
+def fits_by_fold(fits, metrics, error_score):
+    """Return one row per fit."""
     rows = []
     for fit in fits:
         values = {"n_users": 0, "n_playlists": 0} | dict.fromkeys(metrics, error_score)
@@ -316,7 +384,7 @@ def _summary(fits, metrics, error_score, **options):
         for ranker, cv in failed
     ]
     if whole:
-        parts.insert(0, summarize(_by_playlist(whole, metrics), ["ranker", "cv"], **options))
+        parts.insert(0, summarize(fits_by_playlist(whole, metrics), ["ranker", "cv"], **options))
     return pd.concat(parts, ignore_index=True)
 
 

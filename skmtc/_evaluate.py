@@ -1,6 +1,8 @@
 """Judge a fitted ranker, playlist by playlist."""
 
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +10,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_number
+from skmtc._typing import Seed, Table
 from skmtc._workers import Parcel, Workers
 from skmtc.metrics._average import mean_weights
 from skmtc.metrics._scorer import find_ranker, parse_metrics
@@ -20,18 +23,18 @@ ID_COLUMNS = ("user", "playlist", "size", "setting")
 
 
 def evaluate(
-    ranker,
-    X,
-    metrics=DEFAULT_METRICS,
+    ranker: Any,
+    X: Table,
+    metrics: str | Sequence[str] = DEFAULT_METRICS,
     *,
-    by="playlist",
-    candidates="auto",
-    exclude_seen=True,
-    confidence=0.95,
-    n_resamples=1000,
-    random_state=None,
-    n_jobs=None,
-):
+    by: str = "playlist",
+    candidates: Any = "auto",
+    exclude_seen: bool | str = True,
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: Seed = None,
+    n_jobs: int | None = None,
+) -> pd.DataFrame:
     """Judge a fitted ranker on a test table.
 
     Songs that a known playlist had in training are not counted against it.
@@ -177,10 +180,7 @@ class _Judge:
 
 def summarize(table, groups, *, confidence, n_resamples, random_state):
     """Give the mean of each metric, with its bootstrap interval, in groups of playlists."""
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"`confidence` must be above 0 and below 1; got {confidence!r}. Pass e.g. 0.95."
-        )
+    check_confidence(confidence)
     check_number("n_resamples", n_resamples, at_least=0, whole=True)
     # The same users are drawn for every group, so that intervals of rankers can be compared.
     seed = check_random_state(random_state).randint(2**31 - 1)
@@ -188,7 +188,7 @@ def summarize(table, groups, *, confidence, n_resamples, random_state):
     rows = []
     for keys, part in table.groupby(groups, sort=False):
         owners, users = pd.factorize(part["user"], sort=True)
-        sums, sizes = _sums_by_user(part[metrics], owners, len(users))
+        sums, sizes = _sums_by_metric(part[metrics], owners, len(users))
         means = _bootstrap(sums, sizes, n_resamples, check_random_state(seed))
         for column, metric in enumerate(metrics):
             low, high = _interval(means[:, column], confidence)
@@ -201,13 +201,42 @@ def summarize(table, groups, *, confidence, n_resamples, random_state):
     return pd.DataFrame(rows)
 
 
-def _sums_by_user(values, owners, n_users):
-    """Give, of each metric, the weighted sum over a user's playlists, and of the weights."""
+def _sums_by_metric(values, owners, n_users):
+    """Return, of each metric, the weighted sum over a user's playlists, and of the weights."""
     sums, sizes = np.zeros((2, n_users, values.shape[1]))
     for column, metric in enumerate(values.columns):
-        over_users = owners if metric.startswith("novelty") else None
-        weights = mean_weights(values[metric].notna().to_numpy(), over_users)
-        weighted = weights * values[metric].fillna(0.0).to_numpy()
+        found = sums_by_user(values[[metric]], owners, n_users, metric.startswith("novelty"))
+        sums[:, [column]], sizes[:, [column]] = found
+    return sums, sizes
+
+
+def sums_by_user(values, owners, n_users, over_users):
+    """Return the weighted sums of columns over each user's playlists, and of the weights.
+
+    Parameters
+    ----------
+    values : DataFrame of shape (n_playlists, n_columns)
+        Values, NaN where they are not defined.
+
+    owners : ndarray of shape (n_playlists,)
+        Code of the user of each playlist.
+
+    n_users : int
+        Number of users.
+
+    over_users : bool
+        Whether means are over users, of means of their playlists, in place of over playlists.
+
+    Returns
+    -------
+    sums, sizes : ndarray of shape (n_users, n_columns)
+        A mean is the ratio of their sums over users.
+    """
+    sums, sizes = np.zeros((2, n_users, values.shape[1]))
+    for column in range(values.shape[1]):
+        own = values.iloc[:, column]
+        weights = mean_weights(own.notna().to_numpy(), owners if over_users else None)
+        weighted = weights * own.fillna(0.0).to_numpy()
         sums[:, column] = np.bincount(owners, weighted, minlength=n_users)
         sizes[:, column] = np.bincount(owners, weights, minlength=n_users)
     return sums, sizes
@@ -242,6 +271,14 @@ def _interval(means, confidence):
         return np.nan, np.nan
     tail = (1 - confidence) / 2
     return np.quantile(means, [tail, 1 - tail])
+
+
+def check_confidence(confidence):
+    """Check the level of intervals."""
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"`confidence` must be above 0 and below 1; got {confidence!r}. Pass e.g. 0.95."
+        )
 
 
 def check_by(by, choices):

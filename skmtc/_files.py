@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -11,32 +12,59 @@ def write_whole(path, content):
 
     Whatever goes wrong, a file that was there before stays as it was.
     """
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def whole_file(path):
+    """Open a file for writing bytes, which replaces one of this name when all is written.
+
+    The bytes are safe on the disk before the name is. If the body raises, or the disk is full, the
+    file that was there before stays as it was. Pipes and devices are written to directly.
+    """
     path = Path(path).resolve()
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
-        _write_device(path, content)
+        with _named_errors(path), open(path, "wb") as file:
+            yield file
         return
     # A name of its own for every call, as threads may write the same file.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
+        with _named_errors(path):
+            with open(temporary, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+    except BaseException:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None:
-            error.filename = str(path)  # nobody knows the temporary name
         raise
+    _sync_folder(path.parent)
 
 
-def _write_device(path, content):
-    """Write to a pipe or device, which must not be replaced by a file."""
+@contextmanager
+def _named_errors(path):
+    """Name the file in errors of the system: nobody knows the temporary name."""
     try:
-        with open(path, "wb") as file:
-            file.write(content)
+        yield
     except OSError as error:
-        error.filename = str(path)
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
         raise
+
+
+def _sync_folder(folder):
+    """Write the new name to the disk, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows, or a folder that may be written to but not read
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

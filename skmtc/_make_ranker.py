@@ -1,18 +1,27 @@
 """The ranker for a table, in one call."""
 
+from typing import Any
+
 from skmtc._table import to_frame
+from skmtc._typing import Column, Seed, Table
 from skmtc.features import (
     guess_song_roles,
     guess_user_roles,
     make_song_features,
     make_user_features,
 )
-from skmtc.rankers import MultitaskPlaylistRanker, RidgeRanker, StackingRanker
+from skmtc.rankers import HistoryTerms, MultitaskPlaylistRanker, RidgeRanker, StackingRanker
 
 
 def make_ranker(
-    X, *, user="user", playlist="playlist", song="song", n_jobs=None, random_state=None
-):
+    X: Table,
+    *,
+    user: Column | None = "user",
+    playlist: Column = "playlist",
+    song: Column = "song",
+    n_jobs: int | None = None,
+    random_state: Seed = None,
+) -> Any:
     """Make the ranker that suits a table, unfitted.
 
     Where songs have attributes, it stacks three rankers, and learns for each situation how much
@@ -64,7 +73,7 @@ def make_ranker(
     >>> [name for name, _ in ranker.estimators]
     ['multitask', 'multitask_new', 'ridge']
     >>> make_ranker(X[["user", "playlist", "song"]]).history
-    ('song', 'collocation')
+    HistoryTerms(terms=('song', 'co-occurrence'))
     """
     X = to_frame(X)
     ids = {"user": user, "playlist": playlist, "song": song}
@@ -75,12 +84,12 @@ def make_ranker(
     if people.numeric or people.categorical:
         users = make_user_features(people, random_state=random_state)
     has_artist = roles.artist is not None
-    terms = ("song", "artist", "collocation") if has_artist else ("song", "collocation")
+    terms = ("song", "artist", "co-occurrence") if has_artist else ("song", "co-occurrence")
     artist = {"artist": roles.artist} if has_artist else {}
     multitask = MultitaskPlaylistRanker(
         song_features=make_song_features(roles, random_state=random_state),
         user_features=users,
-        history=terms,
+        history=HistoryTerms(terms),
         **artist,
         **seeded,
     )
@@ -90,7 +99,7 @@ def make_ranker(
     multitask_new = MultitaskPlaylistRanker(
         song_features=new_songs,
         user_features=users,
-        history=("artist",) if has_artist else (),
+        history=HistoryTerms(("artist",)) if has_artist else None,
         **artist,
         **seeded,
     )

@@ -2,22 +2,43 @@
 
 import warnings
 from contextlib import contextmanager
+from threading import RLock
 
 from sklearn.exceptions import InconsistentVersionWarning
 
+from skmtc._fitted_state import Labels, Plain, check_fitted_state
 from skmtc._version import __version__
 
 VERSION_KEY = "_skmtc_version"
 
+# Held by whoever changes a fitted estimator. One for all, as a stack changes its rankers.
+change_lock = RLock()
+
 
 class VersionedState:
-    """Mixin of estimators whose stored state tells the version that made it.
+    """Mixin of estimators whose stored state tells the version that made it, and is checked.
 
     It stands before `BaseEstimator`, which does the same for estimators of scikit-learn only.
+    Subclasses list in `_derived` the attributes that are computed again where they are needed,
+    which are not stored.
     """
 
+    _derived = ()
+    _fitted_state = {
+        "n_features_in_": Plain.count("columns", optional=True),
+        "feature_names_in_": Labels("columns", optional=True),
+    }
+
     def __getstate__(self):
-        return super().__getstate__() | {VERSION_KEY: __version__}
+        stored = super().__getstate__() | {VERSION_KEY: __version__}
+        return {name: value for name, value in stored.items() if name not in self._derived}
+
+    def __copy__(self):
+        # Without the check of `__setstate__`: a fit copies its ranker while it is half done.
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__getstate__())
+        del made.__dict__[VERSION_KEY]
+        return made
 
     def __setstate__(self, state):
         state = dict(state)
@@ -31,7 +52,8 @@ class VersionedState:
                 ),
                 stacklevel=2,
             )
-        super().__setstate__(state)
+        super().__setstate__({k: v for k, v in state.items() if k not in self._derived})
+        check_fitted_state(self)
 
 
 @contextmanager
@@ -44,6 +66,5 @@ def all_or_nothing(estimator):
     try:
         yield
     except BaseException:  # an interrupt from the keyboard is no Exception
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        estimator.__dict__ = before  # in one step, whatever interrupts this
         raise

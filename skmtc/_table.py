@@ -9,19 +9,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 ROLES = ("user", "playlist", "song")
+LONGEST_SHOWN = 200  # characters of a value in a message
+
+
+def is_table(X):
+    """Check whether something has named columns, as a DataFrame or a list of dicts has."""
+    return _converter(X) is not None
 
 
 def to_frame(X):
     """Turn any table into a DataFrame; array columns are named by position."""
-    if isinstance(X, pd.DataFrame):
-        frame = X
-    elif hasattr(X, "to_pandas"):  # polars, pyarrow, modin …
-        frame = X.to_pandas()
+    convert = _converter(X)
+    if convert is not None:
+        frame = convert(X)
     else:
+        check_even_rows(X)
         frame = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
     if len(frame) == 0:
         raise ValueError(
@@ -35,6 +41,33 @@ def to_frame(X):
             "Rename or drop the copies."
         )
     return frame
+
+
+def _converter(X):
+    """Return the function that makes a DataFrame of a table; None for an array."""
+    if isinstance(X, pd.DataFrame):
+        return lambda table: table
+    if hasattr(X, "to_pandas"):  # polars, pyarrow, modin …
+        return lambda table: table.to_pandas()
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # a LazyFrame of polars
+        return lambda table: table.collect().to_pandas()
+    if callable(getattr(X, "df", None)):  # a relation of DuckDB
+        return lambda table: table.df()
+    is_rows = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
+    is_columns = isinstance(X, dict) and not issparse(X)  # a dok_array is a dict, too
+    return pd.DataFrame if is_rows or is_columns else None
+
+
+def check_even_rows(X):
+    """Raise if something is a list of rows of different lengths."""
+    if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
+        return
+    lengths = sorted({len(row) for row in X})
+    if len(lengths) > 1:
+        raise ValueError(
+            "Rows of a list must all have the same number of values, or be dicts; got rows of "
+            f"{lengths[:5]} values. Fill up the rows, or pass a DataFrame."
+        )
 
 
 @dataclass(frozen=True)
@@ -77,7 +110,7 @@ def find_id_columns(
             raise ValueError(
                 f"The table must have a {role} column {name!r}; got a table with "
                 f"n_features={frame.shape[1]}: {_listing(frame.columns)}. "
-                f"Add the column, or name the one to use with `{role}=`."
+                + _what_to_do(frame, role)
             )
     if len(set(found.values())) < len(found):
         raise ValueError(
@@ -85,6 +118,15 @@ def find_id_columns(
             f"{found}. Change `user`, `playlist` or `song`."
         )
     return IdColumns(**found)
+
+
+def _what_to_do(frame, role):
+    if isinstance(frame.columns, pd.RangeIndex):
+        return (
+            "Columns of an array or list have positions: pass them as e.g. user=0, playlist=1, "
+            "song=2, or pass a DataFrame."
+        )
+    return f"Add the column, or name the one to use with `{role}=`."
 
 
 def column_label(frame, name, *, by_position=True):
@@ -372,8 +414,9 @@ def _refuse_column(frame, label, values, first, song_label):
 
 
 def shown(value):
-    """Show a value in a message as a user would write it."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    """Show a value in a message as a user would write it; a long one is cut."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _listing(labels, most=12):

@@ -1,7 +1,10 @@
 """Models in files that are safe to load: data only, never code, through `skops`."""
 
+import zipfile
 from copy import copy
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse
@@ -10,6 +13,9 @@ from sklearn.base import BaseEstimator
 import skmtc.features
 import skmtc.rankers
 from skmtc._files import write_whole
+from skmtc._fitted_state import check_fitted_state, refuse
+from skmtc._state import VersionedState
+from skmtc._typing import StrPath
 from skmtc.features._clip import Clip
 from skmtc.rankers._columns import Columns
 
@@ -24,7 +30,7 @@ PLAIN_TYPES = (csc_array, csr_array, np.dtype)
 PLAIN_NAMES = ("sklearn.compose._column_transformer._RemainderColsList",)
 
 
-def save(model, path):
+def save(model: Any, path: StrPath) -> None:
     """Store a model in a file that is safe to load.
 
     The file holds data only. It is written under another name first and then renamed, so that
@@ -84,10 +90,11 @@ def save(model, path):
     write_whole(path, data)
 
 
-def load(path):
+def load(path: StrPath) -> Any:
     """Give back a model from a file of `save`, without running any code of the file.
 
-    Nothing is made but plain data and the estimators of this package and of scikit-learn. A
+    Nothing is made but plain data and the estimators of this package and of scikit-learn. The
+    arrays of our estimators must fit together: shapes, index ranges, sorted ids, finite values. A
     file made by another version of either is loaded with an `InconsistentVersionWarning`.
 
     Parameters
@@ -122,6 +129,7 @@ def load(path):
     skops_io = _import_skops()
     data = Path(path).read_bytes()
     try:
+        _check_archive(data)
         foreign = sorted(set(skops_io.get_untrusted_types(data=data)) - set(trusted_types()))
         model = None if foreign else skops_io.loads(data, trusted=trusted_types())
         _check_parts(model)
@@ -146,7 +154,7 @@ def load(path):
     return model
 
 
-def trusted_types():
+def trusted_types() -> list[str]:
     """List the types that a stored model may hold beside those that `skops` always trusts.
 
     Returns
@@ -182,15 +190,47 @@ def _import_skops():
     return skops.io
 
 
-def _check_parts(part, depth=20):
-    """Check that sparse arrays are whole: a wrong index would read memory that is not theirs."""
-    if issparse(part):
+def _check_archive(data):
+    """Check that an archive is as `save` makes it: not compressed, and no member twice.
+
+    So what is read from a file is never larger than the file.
+    """
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        members = archive.infolist()
+    names = {member.filename for member in members}
+    packed = [m.filename for m in members if m.compress_type != zipfile.ZIP_STORED]
+    if packed:
+        raise ValueError(f"compressed members such as {packed[0]!r}")
+    if len(names) < len(members) or sum(member.file_size for member in members) > len(data):
+        raise ValueError("members that overlap")
+
+
+def _check_parts(model):
+    """Check the fitted state of all parts of a model, also of those inside other estimators.
+
+    Sparse arrays must be whole wherever they are: a wrong index would read memory that is not
+    theirs.
+    """
+    seen, parts = set(), [("model", model)]
+    while parts:
+        name, part = parts.pop()
+        if id(part) in seen:  # a file may refer to one part many times
+            continue
+        seen.add(id(part))
+        if issparse(part):
+            _check_sparse(name, part)
+        elif isinstance(part, dict):
+            parts += [(str(key), value) for key, value in part.items()]
+        elif isinstance(part, list | tuple):
+            parts += [(name, value) for value in part]
+        elif isinstance(part, BaseEstimator):
+            if isinstance(part, VersionedState):
+                check_fitted_state(part)
+            parts += vars(part).items()
+
+
+def _check_sparse(name, part):
+    try:
         part.check_format(full_check=True)
-    elif depth and isinstance(part, dict):
-        for value in part.values():
-            _check_parts(value, depth - 1)
-    elif depth and isinstance(part, list | tuple):
-        for value in part:
-            _check_parts(value, depth - 1)
-    elif depth and isinstance(part, BaseEstimator):
-        _check_parts(vars(part), depth - 1)
+    except Exception as error:  # whatever is not as scipy expects it
+        refuse(name, "be a whole sparse array", f"{type(error).__name__}: {error}")

@@ -50,7 +50,8 @@ class Deadly:
                 bullet.unlink()
             except FileNotFoundError:  # another process was faster
                 continue
-            os.kill(os.getpid(), signal.SIGKILL)
+            # Windows has no SIGKILL; there, SIGTERM ends a process as abruptly.
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         return self.function(*args)
 
     @property

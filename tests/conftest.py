@@ -1,8 +1,10 @@
 """Settings of the whole suite."""
 
 import os
+import sys
 
 import pytest
+from attacks import Attack
 from clusters import N_WORKERS, local_cluster
 from hypothesis import settings
 
@@ -12,6 +14,37 @@ settings.load_profile("suite")
 
 # scikit-learn's array API checks run only with this, and only if it is set before scipy loads.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--attack", action="store_true", help="run thousands of attacks, not a few")
+
+
+def pytest_configure(config):
+    if config.getoption("--attack"):
+        os.environ.setdefault("SKMTC_FUZZ_EXAMPLES", "60")
+
+
+@pytest.fixture(scope="session")
+def attack(request):
+    """Return how many cases the attack tests try."""
+    return Attack(request.config.getoption("--attack"))
+
+
+def lacking(system):
+    """Return the markers of tests that cannot run on a system, by the name that Python gives it."""
+    if system == "linux":
+        return set()
+    return {"linux", "posix"} if system == "win32" else {"linux"}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out tests that the operating system cannot run."""
+    absent = lacking(sys.platform)
+    left_out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="module")

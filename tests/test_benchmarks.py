@@ -44,7 +44,9 @@ def test_runs_and_writes_its_figures(script, tmp_path):
 
 def test_all_are_found():
     # Modules that are shared have other names; whatever has a command line is run above.
-    commands = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text()]
+    commands = [
+        path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")
+    ]
     assert sorted(commands) == SCRIPTS
 
 
@@ -57,11 +59,18 @@ def shared(monkeypatch):
 
 def test_solvers_do_without_the_other_package(shared, monkeypatch, capsys):
     module = shared("bench_solvers")
-    solvers = ["prox-newton", "pylbfgs owl-qn"]
+    solvers = ["prox-newton", "pylbfgs owl-qn", "owl-qn, user loop"]
     assert module.available(solvers[:1]) == solvers[:1]
     monkeypatch.setattr(module, "version", lambda _: None)
     assert module.available(solvers) == solvers[:1]
     assert "PyLBFGS is absent" in capsys.readouterr().out
+
+
+def test_embeddings_do_without_gensim(shared, monkeypatch, capsys):
+    module = shared("bench_embeddings")
+    monkeypatch.setattr(module, "version", lambda _: None)
+    assert module.available(["svd", "word2vec"]) == ["svd"]
+    assert "gensim is absent" in capsys.readouterr().out
 
 
 def test_lead_is_paired(shared):

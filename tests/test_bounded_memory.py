@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # A process that may ask for so much memory and no more, beyond what its imports have taken.
 PROGRAM = """
 import json, resource, sys, threading
@@ -60,6 +62,7 @@ def _run(*extra):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.linux
 def test_memory_is_bounded_by_the_working_memory():
     whole_mib = 4 * N_PLAYLISTS * N_SONGS / 2**20  # in single precision
     assert whole_mib > 5 * ALLOWED_MIB
@@ -68,6 +71,7 @@ def test_memory_is_bounded_by_the_working_memory():
     assert 0.0 <= float(bounded.stdout) <= 1.0
 
 
+@pytest.mark.linux
 def test_the_limit_is_a_limit():
     whole = _run("whole")
     assert whole.returncode != 0

@@ -1,14 +1,24 @@
 """Judging several rankers by cross-validation."""
 
+from time import sleep
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker, compare, evaluate
+from skmtc import (
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PopularityRanker,
+    compare,
+    evaluate,
+)
 from skmtc.datasets import make_playlists
 from skmtc.metrics import make_playlist_scorer
 from skmtc.model_selection import (
@@ -30,6 +40,7 @@ def X():
     )
 
 
+@pytest.mark.filterwarnings("ignore:PopularityRanker has the same score")
 def test_a_table_in_the_form_of_the_paper(X):
     cv = {"playlists": ColdPlaylistKFold(2), "songs": ColdSongKFold(2)}
     table = compare(RANKERS, X, cv, METRICS)
@@ -208,3 +219,21 @@ def test_by_fold_has_the_means_and_times_of_each_fit(X):
     expected = part.groupby("user")["novelty@5"].mean().mean()
     row = folds[(folds["ranker"] == "multitask") & (folds["fold"] == 1)]
     assert row["novelty@5"].item() == pytest.approx(expected)
+
+
+def test_the_time_of_a_fit_includes_what_new_songs_need(X):
+    fitted = []
+
+    class Slow(LinearRegression):
+        def fit(self, X, y):
+            fitted.append(len(X))
+            sleep(0.3)
+            return super().fit(X, y)
+
+    features = [c for c in X.columns if c.startswith("x")]
+    numbers = make_column_transformer(("passthrough", features))
+    ranker = MatrixFactorizationRanker(n_factors=4, song_features=numbers, content_model=Slow())
+    cv = {"users": ColdUserSplit(random_state=0), "songs": ColdSongSplit(released=None)}
+    table = compare({"factors": ranker}, X, cv, "auc", by="fold").set_index("cv")
+    assert len(fitted) == 1
+    assert table.loc["songs", "fit_time"] > 0.3 > table.loc["songs", "score_time"]

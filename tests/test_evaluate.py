@@ -82,6 +82,7 @@ def test_settings_are_summarised_apart(split, ranker):
     assert summary["n_playlists"].sum() == pd.concat([test, known])["playlist"].nunique()
 
 
+@pytest.mark.filterwarnings("ignore:PopularityRanker has the same score")
 def test_undefined_playlists_are_counted():
     X = pd.DataFrame(
         {"user": [0, 0, 1, 1], "playlist": [0, 0, 1, 1], "song": [0, 1, 1, 2], "artist": "a"}

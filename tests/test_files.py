@@ -27,6 +27,7 @@ def test_permissions_are_the_usual_ones(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o666 & ~mask
 
 
+@pytest.mark.linux
 def test_devices_are_written_to_not_replaced():
     write_whole(os.devnull, b"gone")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
@@ -35,6 +36,7 @@ def test_devices_are_written_to_not_replaced():
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.posix
 def test_threads_may_write_one_file(tmp_path):
     contents = [bytes([i]) * 100_000 for i in range(40)]
     with ThreadPoolExecutor(8) as pool:

@@ -7,10 +7,10 @@ from commands import run
 def test_compares_all_rankers_in_all_settings(tmp_path):
     done = run(folder=tmp_path)
     assert len(done.stdout.split("* best of its column")) == 4
-    assert "[27/27] cold-songs: recommended" in done.stderr
+    assert "[33/33] cold-songs: recommended" in done.stderr
     assert "Report: skmtc-report/report.html" in done.stdout
     table = pd.read_csv(tmp_path / "skmtc-report" / "comparison.csv")
-    assert len(table) == 3 * 9
+    assert len(table) == 3 * 11
     assert table["error"].isna().all()
     auc = table.set_index(["setting", "ranker"])["auc"]
     for setting in ("cold-playlists", "cold-songs"):

@@ -14,7 +14,7 @@ def test_a_table_with_attributes_is_stacked():
     ranker = make_ranker(X, random_state=0)
     assert isinstance(ranker, StackingRanker)
     parts = dict(ranker.estimators)
-    assert parts["multitask"].history == ("song", "artist", "collocation")
+    assert parts["multitask"].history.terms == ("song", "artist", "co-occurrence")
     assert parts["multitask"].user_features is not None
     names = [name for name, _, _ in parts["ridge"].song_features.transformers]
     assert "identity" in names
@@ -24,7 +24,7 @@ def test_a_table_with_attributes_is_stacked():
 def test_a_table_of_ids_is_not():
     ranker = make_ranker(X[["user", "playlist", "song"]], random_state=0, n_jobs=2)
     assert isinstance(ranker, MultitaskPlaylistRanker)
-    assert (ranker.history, ranker.n_jobs) == (("song", "collocation"), 2)
+    assert (ranker.history.terms, ranker.n_jobs) == (("song", "co-occurrence"), 2)
 
 
 @pytest.mark.parametrize("user", ["owner", None])

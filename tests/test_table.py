@@ -5,11 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from skmtc import PopularityRanker, compare
 from skmtc._table import (
     Ids,
     column_label,
     describing_columns,
     find_id_columns,
+    is_table,
     read_ids,
     read_memberships,
     to_frame,
@@ -202,3 +204,48 @@ def test_empty_and_ambiguous_tables_are_told(frame):
     _error(ValueError, ["no rows", "(0, 5)", "Check"], to_frame, frame[:0])
     twice = pd.concat([frame, frame["tempo"]], axis=1)
     _error(ValueError, ["distinct", "'tempo'", "Rename"], to_frame, twice)
+
+
+class Relation:
+    """What is like a relation of DuckDB: a table that `df` fetches."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def df(self):
+        """Fetch the rows."""
+        return self.frame
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda frame: frame.to_dict("records"),
+        lambda frame: frame.to_dict("list"),
+        lambda frame: pl.from_pandas(frame).lazy(),
+        Relation,
+    ],
+    ids=["list of dicts", "dict of lists", "lazy frame", "relation"],
+)
+def test_other_tables_are_read_by_every_door(frame, convert):
+    frame = frame[["user", "playlist", "song"]]
+    table = convert(frame)
+    pd.testing.assert_frame_equal(to_frame(table), frame, check_dtype=False)
+    assert is_table(table)
+    ranker = PopularityRanker().fit(table)
+    expected = PopularityRanker().fit(frame).predict(frame)
+    np.testing.assert_array_equal(ranker.predict(table), expected)
+    cv = [(np.arange(len(frame)), np.arange(len(frame)))]
+    found = compare({"popularity": ranker}, table, {"all": cv}, "auc")
+    assert found.shape == (1, 1)
+
+
+def test_lists_of_lists_have_positions():
+    rows = [["ana", "gym", "s1"], ["ana", "gym", "s2"], ["bob", "run", "s3"]]
+    assert PopularityRanker(user=0, playlist=1, song=2).fit(rows).songs_.tolist() == [
+        *["s1", "s2", "s3"]
+    ]
+    with pytest.raises(ValueError, match=r"have positions: pass them as e\.g\. user=0, playlist=1"):
+        PopularityRanker().fit(rows)
+    with pytest.raises(ValueError, match=r"same number of values.*got rows of \[2, 3\] values"):
+        PopularityRanker(user=0, playlist=1, song=2).fit([*rows, ["bob", "run"]])

@@ -39,7 +39,7 @@ class BenchmarkTables(SphinxDirective):
         title = path.stem.replace("_", " ")
         section = nodes.section(ids=[nodes.make_id(path.stem)], names=[nodes.make_id(path.stem)])
         section += nodes.title(text=title[0].upper() + title[1:])
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             above, header, rows = split_columns(list(csv.DictReader(file)))
         above = [("file", f"docs/{self.arguments[0]}/{path.name}"), *above]
         section += _fields(above)

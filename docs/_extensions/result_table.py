@@ -40,7 +40,7 @@ class ResultTable(CSVTable):
         environment = self.state.document.settings.env
         environment.note_dependency(self.path)  # a page is made anew when its figures are
         path = Path(environment.srcdir) / self.path
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             rows = [_with_numbers(row) for row in csv.DictReader(file) if self._is_wanted(row)]
         if not rows:
             raise self.error(f"{path} has no row with {self.options.get('where')!r}.")

@@ -17,7 +17,7 @@ import argparse
 import time
 
 import pandas as pd
-from machine import machine
+from machine import machine, version
 from playlists import load, some_users
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
@@ -50,7 +50,7 @@ def main():
     problem = Problem(X[["user", "playlist", "song"]], 1.0 if options.tiny else options.user_share)
     print(name, problem.sizes())
     rows = []
-    for method in options.methods:
+    for method in available(options.methods):
         for size in sizes:
             rows.append({"data": name} | problem.judge(method, size) | problem.sizes())
             print({k: rows[-1][k] for k in list(rows[-1])[1:10]}, flush=True)
@@ -58,6 +58,14 @@ def main():
                 table = pd.DataFrame(rows).assign(**machine("gensim", "implicit"))
                 table.to_csv(options.csv, index=False)
     print(pd.DataFrame(rows).iloc[:, 1:10].to_string(index=False))
+
+
+def available(methods):
+    """Leave out word2vec if gensim is not installed, and say so."""
+    if "word2vec" in methods and version("gensim") is None:
+        print("gensim is absent, so word2vec is left out: pip install gensim (Python < 3.14)")
+        return [method for method in methods if method != "word2vec"]
+    return methods
 
 
 class Problem:

@@ -20,7 +20,7 @@ from playlists import load
 from skmtc import MultitaskPlaylistRanker
 from skmtc.features import make_song_features
 
-HISTORY = ("song", "collocation")
+HISTORY = ("song", "co-occurrence")
 
 
 def main():
@@ -44,7 +44,7 @@ def time_history(X, options):
     song_features = make_song_features(X[["song"]], random_state=0)
     rankers, fits = {}, {}
     # The first fit is not timed: it loads, and perhaps compiles, the inner loops.
-    for name, history in (("warm-up", HISTORY), ("without", ()), ("with", HISTORY)):
+    for name, history in (("warm-up", HISTORY), ("without", None), ("with", HISTORY)):
         ranker = MultitaskPlaylistRanker(
             song_features=song_features, history=history, n_jobs=-1, random_state=0
         )
@@ -69,7 +69,7 @@ def time_history(X, options):
     ratio = np.median(lists["with"] / lists["without"])
     rows.append(("recommend", *(np.median(lists[name]) for name in ("without", "with")), ratio))
     table = pd.DataFrame(rows, columns=["what", "seconds_without", "seconds_with", "ratio"])
-    weights = rankers["with"].history_coef_[0]
+    weights = rankers["with"].history_.coef_[0, 1]
     counts = {"playlists": X["playlist"].nunique(), "songs": X["song"].nunique()}
     named = {f"weight_{name}": weight for name, weight in zip(HISTORY, weights, strict=True)}
     return table.assign(queries=[0, len(queries)], **counts, **named).round(4)

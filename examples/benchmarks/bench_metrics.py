@@ -6,6 +6,8 @@ playlists of the same size are drawn. The figures are printed, and written with 
 """
 
 import argparse
+import math
+import pathlib
 import threading
 import time
 
@@ -164,8 +166,10 @@ class PeakMemory:
 
     @staticmethod
     def _resident():
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096 / 2**20
+        pages = pathlib.Path("/proc/self/statm")
+        if not pages.exists():
+            return math.nan
+        return int(pages.read_text(encoding="ascii").split()[1]) * 4096 / 2**20
 
 
 if __name__ == "__main__":

@@ -49,9 +49,9 @@ from sklearn.base import clone
 
 from skmtc import (
     CollocatedArtistRanker,
-    HistoryRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PairwiseRanker,
     PopularityRanker,
     RidgeRanker,
@@ -141,11 +141,11 @@ def rankers(X, setting, dimension=None):
         songs.set_params(song__encode__vector_size=dimension)
     attributes = song_features(X, setting, learned=False) if described else None
     users = make_user_features(X) if described else None
-    history = ("song", "artist", "collocation") if described else ("song", "collocation")
+    history = ("song", "artist", "co-occurrence") if described else ("song", "co-occurrence")
     artist = "artist" if described else None
     ours = {
         "popularity": PopularityRanker(artist=artist),
-        "own songs first": HistoryRanker(artist=artist),
+        "own songs first": OwnSongsRanker(artist=artist),
         "SAGH": SameArtistRanker() if described else NO_ARTISTS,
         "CAGH": CollocatedArtistRanker() if described else NO_ARTISTS,
         "WMF": MatrixFactorizationRanker(

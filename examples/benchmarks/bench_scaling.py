@@ -27,9 +27,9 @@ from solver_problems import drawn_problem
 
 from skmtc._workers import Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
-from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass
+from skmtc.optimize.prox_newton._inner import InnerProblem
 
 PACKAGES = ("numba", "joblib", "dask", "distributed")
 
@@ -117,7 +117,7 @@ def wire_bytes():
 
 
 def fit(problem, where, n_jobs, context):
-    """Fit once; give a row of the result and the coefficients."""
+    """Fit once; return a row of the result and the coefficients."""
     features, membership, owner = problem
     # Several blocks, and large enough for compiled loops: so all workers have loaded theirs.
     n_first = min(9000, len(owner))

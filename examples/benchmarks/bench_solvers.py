@@ -34,9 +34,9 @@ from skmtc import MultitaskPlaylistRanker, regularization_path
 from skmtc.datasets import make_playlists
 from skmtc.features import make_song_features
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
-from skmtc.optimize._inner import InnerProblem
 from skmtc.optimize._pass import TiledPass
-from skmtc.optimize._point import SortedProblem
+from skmtc.optimize.prox_newton._inner import InnerProblem
+from skmtc.optimize.prox_newton._problem import SortedProblem
 
 ACCURACIES = (1e-2, 1e-3, 1e-4)
 
@@ -177,18 +177,19 @@ SOLVERS = {
     "l-bfgs-b, split": run_lbfgsb,
     "owl-qn, user loop": run_user_loop,
 }
+BY_PYLBFGS = {"pylbfgs owl-qn", "owl-qn, user loop"}
 
 
 def available(solvers):
     """Leave out what is not installed, and say so."""
-    if "pylbfgs owl-qn" in solvers and version("pylbfgs") is None:
-        print("PyLBFGS is absent, so that its OWL-QN is left out: pip install pylbfgs")
-        return [solver for solver in solvers if solver != "pylbfgs owl-qn"]
-    return solvers
+    if version("pylbfgs") is not None or not BY_PYLBFGS & set(solvers):
+        return solvers
+    print("PyLBFGS is absent, so that its OWL-QN is left out: pip install pylbfgs")
+    return [solver for solver in solvers if solver not in BY_PYLBFGS]
 
 
 def reached(trace, target):
-    """Give seconds and passes of the first point that is good enough."""
+    """Return seconds and passes of the first point that is good enough."""
     for seconds, passes, value in trace:
         if value <= target:
             return seconds, passes
@@ -284,7 +285,7 @@ def pass_rates(problem, n_jobs, n_rounds):
 
 
 def rates(n_jobs, *, tiny):
-    """Give the rates of passes with few and with many features."""
+    """Return the rates of passes with few and with many features."""
     rows = []
     for n_features in (50, 150):
         if tiny:
@@ -326,7 +327,7 @@ def timed(owner, name):
 
 
 def whole(n_jobs, *, tiny):
-    """Fit playlists of the size of 30Music; give time, passes, shares of parts, and memory.
+    """Fit playlists of the size of 30Music; return time, passes, shares of parts, and memory.
 
     Memory is that above data and libraries: what the fit adds to the process at its highest.
     """
@@ -365,12 +366,12 @@ def whole(n_jobs, *, tiny):
 
 
 def slope(sizes, seconds):
-    """Give the exponent of growth."""
+    """Return the exponent of growth."""
     return np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
 
 
 def growth(n_jobs, *, tiny):
-    """Time fits and passes of growing size in playlists, songs and features; give the slopes.
+    """Time fits and passes of growing size in playlists, songs and features; return the slopes.
 
     A fit takes few passes, and between them work that does not depend on the number of songs, so
     that its time grows less with songs than that of a pass.

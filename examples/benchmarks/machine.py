@@ -2,12 +2,17 @@
 
 import contextlib
 import importlib.metadata
+import math
 import os
 import platform
-import resource
 import sys
 from datetime import date
 from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 PACKAGES = ("skmtc", "numpy", "scipy", "scikit-learn")
 
@@ -37,7 +42,9 @@ def version(package):
 
 
 def peak_megabytes():
-    """Give the peak memory of this process; the system counts in kB, but in bytes on a Mac."""
+    """Give the peak memory of this process, NaN on Windows; a Mac counts in bytes, not in kB."""
+    if resource is None:
+        return math.nan
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
@@ -45,13 +52,13 @@ def peak_megabytes():
 def forget_peak():
     """Start the peak anew, where the system can and lets us."""
     with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
 def _processor():
     information = Path("/proc/cpuinfo")
     if information.exists():
-        for line in information.read_text().splitlines():
+        for line in information.read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

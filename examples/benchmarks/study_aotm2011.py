@@ -24,9 +24,9 @@ from playlists import read_playlists
 from study import Entry, add_options, part_of_grid, run_study
 
 from skmtc import (
-    HistoryRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PopularityRanker,
 )
 from skmtc.datasets import make_playlists
@@ -79,11 +79,11 @@ def make_entries(train, setting, options):
     factors = MatrixFactorizationRanker(content_model=None, **common)
     multitask = MultitaskPlaylistRanker(song_features=features, **common)
     history = MultitaskPlaylistRanker(
-        song_features=features, history=("song", "collocation"), **common
+        song_features=features, history=("song", "co-occurrence"), **common
     )
     entries = {
         "popularity": Entry(PopularityRanker(artist=None)),
-        "own songs first": Entry(HistoryRanker(artist=None)),
+        "own songs first": Entry(OwnSongsRanker(artist=None)),
         "matrix factorisation": Entry(factors, part_of_grid(FACTOR_GRID, tiny=tiny)),
         "multitask": Entry(multitask, part_of_grid(MULTITASK_GRIDS[setting], tiny=tiny)),
     }

@@ -22,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 from intervals import with_intervals
-from machine import machine
+from machine import machine, version
 from playlists import filter_until_stable
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -166,16 +166,16 @@ def new_song_variants(features):
         [("encode", ArtistPopularityEncoder(log=True)), ("scale", StandardScaler())]
     )
     added = [*features.transformers, ("artist_popularity", artist_popularity, ["artist"])]
-    word2vec = {"method": "word2vec", "vector_size": 50}
+    word2vec = encoding("artist", method="word2vec", vector_size=50)
     return (
         {f"block length {length}": lengths(features, length) for length in (1, 2, 6)}
         | {"without tags": {"song_features__tags": "drop"}}
         | {f"tags: {n} dimensions": encoding("tags", n_components=n) for n in (32, 64, 256)}
         | {"without artist vectors": {"song_features__artist": "drop"}}
         | {f"artists: {n} dimensions": encoding("artist", vector_size=n) for n in (32, 128)}
-        | {"artists: word2vec, 50 dimensions": encoding("artist", **word2vec)}
+        | ({"artists: word2vec, 50 dimensions": word2vec} if version("gensim") else {})
         | {"with the artist's popularity": {"song_features__transformers": added}}
-        | {"without history": {"history": ()}}
+        | {"without history": {"history": None}}
         | {f"playlist_l1={value}": {"playlist_l1": value} for value in (1.0, 0.1, 0.05)}
     )
 
@@ -234,7 +234,7 @@ SETTINGS = {
     "new playlists": Setting(
         ColdPlaylistSplit,
         {},
-        MultitaskPlaylistRanker(history=("song", "artist", "collocation"), random_state=0),
+        MultitaskPlaylistRanker(history=("song", "artist", "co-occurrence"), random_state=0),
         False,
         new_playlist_variants,
     ),

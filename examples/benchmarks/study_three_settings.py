@@ -26,9 +26,9 @@ from study import Entry, add_options, part_of_grid, run_study
 
 from skmtc import (
     CollocatedArtistRanker,
-    HistoryRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PopularityRanker,
     SameArtistRanker,
 )
@@ -83,7 +83,7 @@ def make_entries(train, setting, options):
     common["n_jobs"] = options.jobs
     return {
         "popularity": Entry(PopularityRanker()),
-        "own songs first": Entry(HistoryRanker()),
+        "own songs first": Entry(OwnSongsRanker()),
         "same artists": Entry(SameArtistRanker()),
         "collocated artists": Entry(CollocatedArtistRanker()),
         "matrix factorisation": Entry(

@@ -5,15 +5,16 @@ import sys
 import numpy as np
 import pandas as pd
 
-from skmtc import compare
+from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
+from skmtc._paired import MODERATE
 from skmtc.cli._comparison import CURVES, Comparison
 from skmtc.cli._config import Config, read_config
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._features import Features
-from skmtc.cli._progress import Progress, note
+from skmtc.cli._progress import Progress, note, tell_first_compilation
 from skmtc.cli._rankers import available_rankers, make_ranker
-from skmtc.cli._report import check_folder, write_report
-from skmtc.cli._settings import SETTINGS, make_splitter
+from skmtc.cli._report import check_folder, write_partly, write_report
+from skmtc.cli._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli._table import open_table, sample_table
 from skmtc.cli._text import comparison_text
 
@@ -43,20 +44,31 @@ def run_compare(args):
 def _compare(table, args, settings, rankers, metrics, config):
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
-        note("matrix factorization needs the package implicit: pip install 'skmtc[mf]'")
+        note("matrix factorization needs the package implicit: pip install implicit")
     features = Features.of(table, args.seed)
     if not args.quiet:
         print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell_first_compilation()
+    n_steps = len(settings) * len(rankers)
+
+    def store(found):
+        write_partly(folder, found, table, features, n_steps)
+
     found = compare_settings(
-        table, features, settings, rankers, metrics, config=config, quiet=args.quiet
+        table, features, settings, rankers, metrics, config=config, quiet=args.quiet, store=store
     )
     for comparison in found:
         print(comparison_text(comparison), end="\n\n")
     print(f"Report: {write_report(folder, found, table, features)}")
 
 
-def compare_settings(table, features, settings, rankers, metrics, *, config, quiet=False):
-    """Compare rankers in settings; a setting that the table has no split for is told."""
+def compare_settings(
+    table, features, settings, rankers, metrics, *, config, quiet=False, store=None
+):
+    """Compare rankers in settings; a setting that the table has no split for is told.
+
+    `store` is called with the comparisons so far after each ranker.
+    """
     for name in set(config.parameters) & set(rankers):  # misspelt ones are told before any fit
         make_ranker(name, table, features, parameters=config.parameters[name])
     found, reasons = [], []
@@ -71,22 +83,30 @@ def compare_settings(table, features, settings, rankers, metrics, *, config, qui
                 note(f"left out: {reasons[-1]}")
                 progress.skip(len(rankers))
                 continue
-            counts = splitter.describe().iloc[0].to_dict()
-            rows, lengths = _compare_rankers(
-                table, features, setting, splits, rankers, metrics, config, progress
-            )
-            found.append(Comparison(setting, metrics, rows, lengths, counts))
+            about = {
+                "split": splitter.describe().iloc[0].to_dict(),
+                "n_playlists": int(table.X[table.playlist].nunique()),
+                "meaning": meaning(setting, splitter),
+            }
+            found.append(None)
+            for found[-1] in _compare_rankers(
+                table, features, setting, splits, rankers, metrics, config, progress, about
+            ):
+                if store is not None:
+                    store(found)
         progress.finish()
     if not found:
         raise CommandError(f"No setting has a split: {'; '.join(reasons)}")
     return found
 
 
-def _compare_rankers(table, features, setting, splits, rankers, metrics, config, progress):
+def _compare_rankers(table, features, setting, splits, rankers, metrics, config, progress, about):
+    """Yield the comparison of the first ranker, of the first two, and so on."""
     lengths = _curve_lengths(table, splits)
     labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
     judged = _once([*metrics, *labels])
-    rows = []
+    columns = ["ranker", "cv", "fold", "user", "playlist", *metrics]
+    rows, playlists = [], []
     for name in rankers:
         progress.start(f"{setting}: {name}")
         try:
@@ -99,12 +119,32 @@ def _compare_rankers(table, features, setting, splits, rankers, metrics, config,
             )
         except CommandError as error:
             rows.append(_failed(name, judged, error))
-            continue
-        cv = {setting: splits}
-        row = compare({name: ranker}, table.X, cv, judged, by="fold", error_score=np.nan)
-        means = row[[*judged, "fit_time", "score_time"]].mean(skipna=False)
-        rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
-    return pd.DataFrame(rows).set_index("ranker"), lengths
+        else:
+            fits = fit_all({name: ranker}, table.X, {setting: splits}, judged, error_score=np.nan)
+            row = fits_by_fold(fits, judged, np.nan)
+            means = row[[*judged, "fit_time", "score_time"]].mean(skipna=False)
+            rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
+            if not rows[-1]["error"]:
+                playlists.append(fits_by_playlist(fits, judged)[columns])
+        yield Comparison(
+            setting,
+            metrics,
+            _sorted(pd.DataFrame(rows).set_index("ranker"), metrics),
+            lengths,
+            playlists=_stacked(playlists, columns),
+            **about,
+        )
+
+
+def _stacked(tables, columns):
+    """Put tables below each other; there may be none."""
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
+
+
+def _sorted(rows, metrics):
+    """Put the best rankers by the first metric that has a best first, and failed ones last."""
+    chosen = next((m for m in metrics if not m.startswith(MODERATE)), metrics[0])
+    return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 
 
 def _failed(name, judged, error):

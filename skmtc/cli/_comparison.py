@@ -1,9 +1,12 @@
 """What rankers did in one setting."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
+
+from skmtc._paired import paired_differences
 
 # Metrics that are drawn against the number of songs K.
 CURVES = {"hit_rate": "Hit rate", "novelty": "Novelty"}
@@ -30,6 +33,15 @@ class Comparison:
 
     split : dict
         Counts of the split, as its splitter describes it.
+
+    playlists : DataFrame
+        One row per ranker that did not fail and test playlist, with the metrics.
+
+    n_playlists : int
+        Number of playlists of the whole table.
+
+    meaning : str
+        What the setting is about.
     """
 
     setting: str
@@ -37,6 +49,19 @@ class Comparison:
     rows: pd.DataFrame
     lengths: list
     split: dict
+    playlists: pd.DataFrame
+    n_playlists: int
+    meaning: str
+
+    @cached_property
+    def differences(self):
+        """Paired differences of rankers to the best one, by each metric."""
+        return paired_differences(self.playlists, self.metrics)
+
+    def differences_by(self, metric):
+        """Return the differences by one metric, by ranker; none if all rankers failed."""
+        found = self.differences
+        return found[found["metric"] == metric].set_index("ranker")
 
     def curve(self, metric):
         """Give the values of a metric against K, by ranker; failed rankers have none."""

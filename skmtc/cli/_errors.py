@@ -3,6 +3,9 @@
 import errno
 from difflib import get_close_matches
 
+from skmtc.cli._safe_text import printable
+from skmtc.rankers._memory_errors import ToldMemoryError
+
 # What people can mend themselves; anything else is a fault of this package.
 EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError)
 ADVICE = {
@@ -15,6 +18,9 @@ ADVICE = {
     errno.ENOTDIR: "Check the path.",
     errno.EISDIR: "Name a file.",
 }
+
+
+LONGEST_MESSAGE = 2000  # an id may be as long as a book
 
 
 class CommandError(ValueError):
@@ -33,10 +39,14 @@ def one_line(error):
         advice = ADVICE.get(error.errno, "")
         text = f"{text}. {advice}" if advice else text
     elif isinstance(error, MemoryError):
-        text = "There is not enough memory. Use a smaller table."
+        text = str(error) or "There is not enough memory."
+        if not isinstance(error, ToldMemoryError):
+            text += " Use a table with fewer rows, or leave out columns with many different values."
     else:
         text = str(error) or type(error).__name__
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[:LONGEST_MESSAGE]}…"
     if isinstance(error, EXPECTED):
         return text
     return f"{type(error).__name__}: {text} (unexpected: run with --debug and report it)"

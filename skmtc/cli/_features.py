@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from skmtc.cli._errors import CommandError
+from skmtc.cli._safe_text import printable
 from skmtc.features import (
     SongRoles,
     UserRoles,
@@ -83,7 +84,7 @@ class Features:
         if self.describes_users:
             parts.append(f"users by {', '.join(self.users.used)}")
         told = ", ".join(f"{column} ({reason})" for column, reason in self._unused().items())
-        return "; ".join(parts) + (f"; not used: {told}" if told else "")
+        return printable("; ".join(parts) + (f"; not used: {told}" if told else ""))
 
     def _unused(self):
         """Return why columns describe neither songs nor users, without ids."""

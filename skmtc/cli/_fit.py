@@ -5,7 +5,9 @@ from time import perf_counter
 
 from skmtc.cli._features import Features
 from skmtc.cli._model_file import check_model_path, write_model
+from skmtc.cli._progress import tell_first_compilation
 from skmtc.cli._rankers import make_ranker
+from skmtc.cli._safe_text import printable
 from skmtc.cli._table import open_table
 from skmtc.cli._values import parameters
 
@@ -19,9 +21,12 @@ def run_fit(args):
     ranker = make_ranker(args.ranker, table, features, new_songs=args.new_songs, parameters=chosen)
     if not args.quiet:
         print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell_first_compilation()
         print(f"fitting {args.ranker}", file=sys.stderr, flush=True)
     start = perf_counter()
     ranker.fit(table.X)
+    if args.new_songs:  # some rankers put off what only new songs need
+        getattr(ranker, "content_model_", None)
     seconds = perf_counter() - start
     write_model(ranker, args.out)
-    print(f"{args.out}: {type(ranker).__name__}, fitted in {seconds:.1f} s")
+    print(f"{printable(args.out)}: {type(ranker).__name__}, fitted in {seconds:.1f} s")

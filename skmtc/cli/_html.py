@@ -4,8 +4,9 @@ from base64 import b64encode
 from html import escape
 
 from skmtc import __version__
-from skmtc.cli._settings import MEANINGS
-from skmtc.cli._text import best_of, cell, column_name, split_text, words
+from skmtc._paired import MODERATE
+from skmtc.cli._safe_text import printable
+from skmtc.cli._text import best_of, cell, column_name, split_text, verdicts, words
 
 GENERATOR = f'<meta name="generator" content="skmtc {__version__}">'
 OWN = b'<meta name="generator" content="skmtc '  # how a report is known again
@@ -32,6 +33,10 @@ td.failed { color: var(--bad); text-align: left; white-space: normal; }
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); }
 .figures img { width: 100%; height: auto; display: block; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden; }
+.verdicts { margin: .3rem 0 .8rem; padding-left: 1.2rem; }
+.left { border-left: .3rem solid var(--bad); padding-left: .6rem; font-weight: 600; }
+details { margin-top: .6rem; } summary { cursor: pointer; color: var(--soft); }
+details .scroll { margin-top: .4rem; }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; }
 """
 
@@ -40,12 +45,18 @@ READING = (
     "is the share of a playlist's songs among the K best (recall). Novelty@K says how unpopular "
     "the K best songs are, and spread how evenly a ranker's attention is spread over all songs; "
     "moderate values of both are preferable, so no ranker is marked as best by them. Fit is in "
-    "seconds. The best value of each other column is marked."
+    "seconds. In each other column the best value is marked, and those of all rankers that are not "
+    "told apart from it: differences are taken playlist by playlist, playlists of a user count as "
+    "one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method for the "
+    "number of rankers."
 )
 
 
-def report_html(found, table, features, figures):
-    """Compose the report; `figures` are pairs of (light, dark) SVG by setting and title."""
+def report_html(found, table, features, figures, left=""):
+    """Compose the report.
+
+    `figures` are pairs of (light, dark) SVG by setting and title; `left` tells what is missing.
+    """
     sections = [_section(comparison, figures.get(comparison.setting, {})) for comparison in found]
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -60,11 +71,13 @@ def report_html(found, table, features, figures):
 <h1>Cold-start playlist recommendation</h1>
 <p>{escape(_sentence(table.source)[:-1])}: {escape(table.size)}.</p>
 <p class="soft">{escape(_sentence(features.told()))}</p>
+{f'<p class="left">{escape(left)}</p>' if left else ""}
 {"".join(sections)}
 <footer class="soft">
 <p>{READING}</p>
 <p>Made by skmtc {__version__} with seed {features.seed}; the figures of all tables are in
-comparison.csv, those of all curves in curves.csv.</p>
+comparison.csv, all differences with intervals in differences.csv, and all curves in
+curves.csv.</p>
 </footer>
 </body>
 </html>
@@ -80,12 +93,44 @@ def _section(comparison, figures):
     name = words(comparison.setting)
     return f"""<section>
 <h2>{escape(_sentence(name)[:-1])}</h2>
-<p class="soft">{escape(MEANINGS[comparison.setting])} {escape(split_text(comparison))}.</p>
+<p class="soft">{escape(comparison.meaning)} {escape(_sentence(split_text(comparison)))}</p>
+{_verdicts(comparison)}
 {_table(comparison)}
+{_differences(comparison)}
 {f'<div class="figures">{pictures}</div>' if pictures else ""}
 {_remark(comparison)}
 </section>
 """
+
+
+def _verdicts(comparison):
+    told = "".join(f"<li>{escape(sentence)}</li>" for sentence in verdicts(comparison))
+    return f'<ul class="verdicts">{told}</ul>' if told else ""
+
+
+def _differences(comparison):
+    """Return a table of how far each ranker is behind the best, to be unfolded."""
+    labels = [label for label in comparison.metrics if not label.startswith(MODERATE)]
+    found = {label: comparison.differences_by(label) for label in labels}
+    if not labels or len(found[labels[0]]) < 2:
+        return ""
+    heads = "".join(f"<th>{escape(column_name(label))}</th>" for label in labels)
+    rows = []
+    for name in comparison.rows.index[comparison.rows["error"] == ""]:
+        cells = "".join(_difference(label, found[label].loc[name]) for label in labels)
+        rows.append(f"<tr><th>{escape(words(name))}</th>{cells}</tr>")
+    return (
+        "<details><summary>Differences to the best, with 95 % intervals</summary>"
+        f'<div class="scroll"><table><thead><tr><th>ranker</th>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div></details>"
+    )
+
+
+def _difference(label, row):
+    if row["verdict"] in ("best", ""):
+        return _cell(row["verdict"] or "-", bool(row["verdict"]))
+    values = [cell(label, row[name]) for name in ("difference", "low", "high")]
+    return _cell("{} ({} to {})".format(*values), row["verdict"] == "tied")
 
 
 def _remark(comparison):
@@ -104,7 +149,9 @@ def _table(comparison):
     rows = []
     for name, row in comparison.rows.iterrows():
         if row["error"]:
-            cells = f'<td class="failed" colspan="{len(labels)}">{escape(row["error"])}</td>'
+            cells = (
+                f'<td class="failed" colspan="{len(labels)}">{escape(printable(row["error"]))}</td>'
+            )
         else:
             cells = "".join(_cell(cell(c, row[c]), best[c][name]) for c in labels)
         rows.append(f"<tr><th>{escape(words(name))}</th>{cells}</tr>")

@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 
 from skmtc.cli._errors import UsageError, one_line
 from skmtc.cli._parser import make_parser
@@ -11,7 +12,7 @@ from skmtc.cli._progress import warnings_as_notes
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
-def main(argv=None):
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command `skmtc`.
 
     Parameters
@@ -32,6 +33,8 @@ def main(argv=None):
     skmtc ...
     0
     """
+    for stream in (sys.stdout, sys.stderr):
+        _accept_any_text(stream)
     try:
         args = make_parser().parse_args(argv)
     except SystemExit as stop:  # help, version, or wrong arguments, which argparse has told
@@ -51,3 +54,18 @@ def main(argv=None):
         print(f"skmtc: error: {one_line(error)}", file=sys.stderr)
         return USAGE if isinstance(error, UsageError) else FAILED
     return OK
+
+
+def _accept_any_text(stream):
+    """Let a stream of another encoding than UTF-8 take ids in every script, as on Windows.
+
+    Files and pipes get UTF-8, as tables have it; a terminal, or an encoding that the user chose,
+    gets escapes for what it lacks.
+    """
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    if encoding.lower().replace("-", "") == "utf8" or not hasattr(stream, "reconfigure"):
+        return
+    if stream.isatty() or "PYTHONIOENCODING" in os.environ:
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8")

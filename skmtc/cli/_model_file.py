@@ -30,7 +30,7 @@ def write_model(ranker, path):
     elif find_spec("skops") is None:
         note(
             "skops is not installed, so the model is a pickle, which is loaded with --trust only; "
-            "pip install 'skmtc[secure]'"
+            "pip install skops"
         )
         write_whole(path, pickle.dumps(ranker))
     else:
@@ -70,7 +70,7 @@ def _load(path):
         return load(path)
     except ImportError as error:
         raise CommandError(
-            f"{str(path)!r} needs skops, which is not installed. pip install 'skmtc[secure]'"
+            f"{str(path)!r} needs skops, which is not installed. pip install skops"
         ) from error
     except (TypeError, ValueError) as error:
         raise CommandError(str(error)) from error

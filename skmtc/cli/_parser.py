@@ -57,7 +57,7 @@ a config file, in which every line may be left out:
 
 {RANKER_LIST}
 settings: {", ".join(SETTINGS)}
-metrics: auc, hit_rate@K, novelty@K, spread, ndcg, r_precision, neg_bottom_push_loss
+metrics: auc, hit_rate@K (or recall@K), novelty@K, spread, ndcg, r_precision, neg_bottom_push_loss
 """
 
 FIT_EXAMPLES = f"""\
@@ -67,7 +67,7 @@ examples:
   skmtc fit playlists.csv --out new_songs.skops --new-songs
 
 {RANKER_LIST}
-Models are written with skops (pip install 'skmtc[secure]'), which loads without running code. A
+Models are written with skops (pip install skops), which loads without running code. A
 name that ends in .pkl makes a pickle, which is loaded with --trust only.
 """
 

@@ -1,10 +1,20 @@
 """What is told while work goes on, always on stderr: results alone go to stdout."""
 
+import os
 import sys
 import warnings
 from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
 
 from sklearn.exceptions import FitFailedWarning
+
+import skmtc
+from skmtc.cli._safe_text import printable
+
+# Times are told from this many seconds on.
+FEWEST_SECONDS = 5
 
 
 class Progress:
@@ -23,6 +33,7 @@ class Progress:
         self.total = total
         self.quiet = quiet
         self.done = 0
+        self._start = perf_counter()
         self._bar = None if quiet or not sys.stderr.isatty() else _make_bar()
 
     def __enter__(self):
@@ -41,7 +52,18 @@ class Progress:
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done - 1, description=what)
         elif not self.quiet:
-            print(f"[{self.done}/{self.total}] {what}", file=sys.stderr, flush=True)
+            line = f"[{self.done}/{self.total}] {what}{self._times()}"
+            print(line, file=sys.stderr, flush=True)
+
+    def _times(self):
+        """Return how long it has taken, and about how long it will, once a third is done."""
+        seconds, before = perf_counter() - self._start, self.done - 1
+        if seconds < FEWEST_SECONDS:
+            return ""
+        told = f"{_minutes(seconds)} so far"
+        if 3 * before >= self.total:
+            told += f", about {_minutes(seconds / before * (self.total - before))} left"
+        return f" ({told})"
 
     def skip(self, n_steps):
         """Tell that some steps will not be taken."""
@@ -53,6 +75,21 @@ class Progress:
         """Fill the bar."""
         if self._bar is not None:
             self._bar.update(self._task, completed=self.total, description="done")
+
+
+def _minutes(seconds):
+    """Show seconds as a person would."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def tell_first_compilation():
+    """Tell that the first large fit on a machine compiles for a while, if it has not yet."""
+    compiled = Path(skmtc.__file__).parent.rglob("*.nbi")  # what numba keeps
+    if find_spec("numba") is not None and not any(compiled) and "NUMBA_CACHE_DIR" not in os.environ:
+        note(
+            "the first fit on a large table compiles its inner loops, which takes some twenty "
+            "seconds, once per machine"
+        )
 
 
 def _make_bar():
@@ -71,7 +108,7 @@ def _make_bar():
 
 def note(text):
     """Tell something that is worth knowing, in one line."""
-    print(f"note: {' '.join(str(text).split())}", file=sys.stderr, flush=True)
+    print(f"note: {printable(' '.join(str(text).split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager

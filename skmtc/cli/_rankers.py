@@ -4,9 +4,10 @@ from importlib.util import find_spec
 
 from skmtc import (
     CollocatedArtistRanker,
-    HistoryRanker,
+    ItemKNNRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
+    OwnSongsRanker,
     PairwiseRanker,
     PopularityRanker,
     RidgeRanker,
@@ -21,11 +22,13 @@ RANKERS = {
     "popularity": PopularityRanker,
     "same-artists": SameArtistRanker,
     "collocated-artists": CollocatedArtistRanker,
-    "own-songs": HistoryRanker,
+    "own-songs": OwnSongsRanker,
+    "item-knn": ItemKNNRanker,
     "matrix-factorization": MatrixFactorizationRanker,
     "ridge": RidgeRanker,
     "pairwise": PairwiseRanker,
     "multitask": MultitaskPlaylistRanker,
+    "multitask-history": MultitaskPlaylistRanker,
     "recommended": make_recommended,
 }
 
@@ -37,8 +40,11 @@ def available_rankers():
 
 def make_ranker(name, table, features, *, new_songs=False, parameters=None):
     """Make a ranker with the columns, features and seed that it asks for."""
-    if name == "recommended":
-        return _recommended(table, features, new_songs, parameters or {})
+    if name in ("recommended", "multitask-history"):
+        ranker = _recommended(table, features, new_songs)
+        if name == "multitask-history":
+            ranker = _with_history(ranker, new_songs)
+        return set_parameters(ranker, name, parameters or {})
     ranker = RANKERS[name]()
     asked = ranker.get_params(deep=False)
     given = dict(table.ids)
@@ -54,12 +60,18 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
     return set_parameters(ranker.set_params(**given), name, parameters or {})
 
 
-def _recommended(table, features, new_songs, parameters):
+def _recommended(table, features, new_songs):
     """Make the ranker that suits the table in all settings."""
     if new_songs:
         features.song_features(new_songs=True)  # raises if nothing describes songs
-    ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
-    return set_parameters(ranker, "recommended", parameters)
+    return make_recommended(table.X, random_state=features.seed, **table.ids)
+
+
+def _with_history(recommended, new_songs):
+    """Return the multitask ranker with history terms, of which a recommended one is made."""
+    parts = dict(getattr(recommended, "estimators", ()))
+    part = parts.get("multitask_new" if new_songs else "multitask", recommended)
+    return part.set_params(n_jobs=-1)  # it never changes the result
 
 
 def set_parameters(ranker, name, parameters):

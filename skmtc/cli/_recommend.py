@@ -8,6 +8,7 @@ import pandas as pd
 from skmtc.cli._errors import CommandError, check_name, nearest
 from skmtc.cli._model_file import read_model
 from skmtc.cli._progress import note
+from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
 from skmtc.datasets import read_table
 
 FORMATS = ("table", "csv", "json")
@@ -140,9 +141,9 @@ def _how_many(ranker, args, query, candidates):
 
 def _shown(table, form):
     if form == "csv":
-        return table.to_csv(index=False).rstrip("\n")
+        return csv_text(table).rstrip("\n")
     if form == "json":
         # By way of pandas, as json does not know numpy's numbers.
-        rows = json.loads(table.to_json(orient="records", double_precision=15))
-        return json.dumps(rows, ensure_ascii=False, indent=1)
+        return json_text(json.loads(table.to_json(orient="records", double_precision=15)))
+    table = table.assign(song=[cell_of_terminal(song) for song in table["song"]])
     return table.to_string(index=False, float_format=lambda x: f"{x:.4f}")

@@ -11,11 +11,12 @@ from skmtc.cli._errors import CommandError
 from skmtc.cli._figures import draw_curves, figure_bytes, style_of
 from skmtc.cli._html import OWN, report_html
 from skmtc.cli._progress import note
+from skmtc.cli._safe_text import csv_text
 from skmtc.cli._text import words
 
 DEFAULT_FOLDER = "skmtc-report"
 PAGE = "report.html"
-TABLES = ("comparison.csv", "curves.csv")
+TABLES = ("comparison.csv", "differences.csv", "curves.csv")
 
 
 def check_folder(path):
@@ -44,17 +45,30 @@ def write_report(folder, found, table, features):
     """Write all files of a report; give the path of its page."""
     figures, files = {}, {}
     if find_spec("matplotlib") is None:
-        note("no figures: they need matplotlib; pip install 'skmtc[plot]'")
+        note("no figures: they need matplotlib; pip install matplotlib")
     else:
         figures, files = _draw_all(found)
     page = report_html(found, table, features, figures).encode()
     # The page first: it marks the folder as that of a report, whatever happens to the rest.
     write_whole(folder / PAGE, page)
-    write_whole(folder / TABLES[0], _comparison_table(found).to_csv(index=False).encode())
-    write_whole(folder / TABLES[1], _curve_table(found).to_csv(index=False).encode())
+    _write_tables(folder, found)
     for name, content in files.items():
         write_whole(folder / name, content)
     return folder / PAGE
+
+
+def write_partly(folder, found, table, features, n_steps):
+    """Write the page and tables of what is done so far, without figures."""
+    done = sum(len(comparison.rows) for comparison in found)
+    left = f"Not finished: {done} of {n_steps} fits are done."
+    write_whole(folder / PAGE, report_html(found, table, features, {}, left).encode())
+    _write_tables(folder, found)
+
+
+def _write_tables(folder, found):
+    tables = _comparison_table(found), _difference_table(found), _curve_table(found)
+    for name, content in zip(TABLES, tables, strict=True):
+        write_whole(folder / name, csv_text(content).encode())
 
 
 def _draw_all(found):
@@ -94,6 +108,12 @@ def _comparison_table(found):
         rows = comparison.rows[columns].reset_index()
         rows.insert(0, "setting", comparison.setting)
         parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _difference_table(found):
+    parts = [c.differences.rename(columns={"cv": "setting"}) for c in found]
+    parts = [part for part in parts if len(part)] or parts[:1]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skmtc._paired import MODERATE
 from skmtc.metrics._scorer import parse_metrics
 
 NAMES = {
@@ -13,10 +14,9 @@ NAMES = {
     "r_precision": "R-precision",
     "neg_bottom_push_loss": "-BottomPush",
 }
-# Of novelty and spread the paper prefers moderate values: no ranker is best by them.
-MODERATE = ("novelty", "spread")
 LEGEND = (
-    "* best of its column; of novelty and spread moderate values are preferable, so none is marked"
+    "* best of its column, or not told apart from the best (paired over playlists by user, Holm, "
+    "5 %); novelty and spread have no best"
 )
 
 
@@ -28,17 +28,48 @@ def words(name):
 def column_name(label):
     """Show the name of a metric as the paper writes it."""
     (metric,) = parse_metrics([label])
-    return NAMES[metric.name] + (f"@{metric.k}" if metric.k is not None else "")
+    name = "Recall" if label.startswith("recall") else NAMES[metric.name]
+    return name + (f"@{metric.k}" if metric.k is not None else "")
 
 
 def best_of(comparison):
-    """Tell for each metric, and the time of the fit, which rankers are best; none of some."""
+    """Tell for each metric, and the time of the fit, which rankers are best or tied with it."""
     rows = comparison.rows
     best = {"fit_time": rows["fit_time"] == rows["fit_time"].min()}
-    for metric in parse_metrics(comparison.metrics):
-        values = rows[metric.label]
-        best[metric.label] = (values == values.max()) & (metric.name not in MODERATE)
+    for label in comparison.metrics:
+        verdicts = comparison.differences_by(label)["verdict"]
+        is_best = verdicts.isin(["best", "tied"]) & (not label.startswith(MODERATE))
+        best[label] = is_best.reindex(rows.index, fill_value=False)
     return best
+
+
+def verdicts(comparison):
+    """Return a sentence for each metric that has a best: who that is, and by how much."""
+    return [
+        sentence
+        for label in comparison.metrics
+        if not label.startswith(MODERATE)
+        if (sentence := _verdict(label, comparison.differences_by(label)))
+    ]
+
+
+def _verdict(label, found):
+    if len(found) < 2 or not found["verdict"].all():
+        return ""
+    first, is_tied = found.index[0], found["verdict"] == "tied"
+    told = f"{column_name(label)}: {words(first)} is best ({cell(label, found['mean'].iloc[0])})"
+    if is_tied.any():
+        told += f", tied with {_listed([words(name) for name in found.index[is_tied]])}"
+    worse = found[found["verdict"] == "worse"]
+    if len(worse) == 0:
+        return f"{told}; no ranker is told apart from it."
+    row = worse.iloc[0]
+    ahead = [cell(label, -row[name]) for name in ("difference", "high", "low")]
+    return f"{told}, ahead of {words(worse.index[0])} by {ahead[0]} ({ahead[1]} to {ahead[2]})."
+
+
+def _listed(names):
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def cell(label, value):
@@ -52,8 +83,9 @@ def split_text(comparison):
     """Say how large the split is."""
     counts = comparison.split
     return (
-        f"{counts['train_playlists']:,.0f} training playlists, {counts['test_playlists']:,.0f} "
-        f"test playlists of {counts['test_users']:,.0f} users"
+        f"{counts['train_playlists']:,.0f} training playlists; tested on "
+        f"{counts['test_playlists']:,.0f} of {comparison.n_playlists:,} playlists, of "
+        f"{counts['test_users']:,.0f} users"
     )
 
 
@@ -75,7 +107,7 @@ def comparison_text(comparison):
     for line in lines:
         rest = "".join(f"  {c:>{width}}" for c, width in zip(line[1:], widths[1:], strict=True))
         text.append(f"{line[0]:<{widths[0]}}{rest}".rstrip())
-    text.append(LEGEND)
+    text += [LEGEND, *verdicts(comparison)]
     failed = comparison.rows["error"]
     text += [f"{words(name)} failed: {' '.join(e.split())}" for name, e in failed.items() if e]
     return "\n".join(text)

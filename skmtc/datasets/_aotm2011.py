@@ -1,10 +1,13 @@
 """The AotM-2011 playlists."""
 
 import re
+from typing import Any
 
 import pandas as pd
+from sklearn.utils import Bunch
 
 from skmtc._progress import with_bar
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, clean_text
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -18,7 +21,14 @@ DESCRIPTION = (
 )
 
 
-def load_aotm2011(path, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_BYTES):
+def load_aotm2011(
+    path: StrPath,
+    *,
+    msd: Any = None,
+    genres: Any = None,
+    min_songs: int = 5,
+    max_bytes: int = MAX_BYTES,
+) -> Bunch:
     """Load the AotM-2011 playlists from a local copy.
 
     Songs without an MSD id are dropped, as are playlists with fewer than `min_songs` songs after

@@ -16,6 +16,13 @@ MAX_BYTES = 8 * 2**30
 MAX_LINE = 2**26
 
 GZIP_MAGIC = b"\x1f\x8b"
+# Other compressed files are refused: only what is unpacked here is counted.
+OTHER_MAGIC = {
+    b"\xfd7zXZ\x00": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zstandard",
+}
+BZIP2_MAGIC = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -55,7 +62,9 @@ class Source:
         """Yield the decompressed bytes in pieces of moderate size."""
         n_bytes = 0
         with open(self.path, "rb") as file:
-            packed = file.peek(2)[:2] == GZIP_MAGIC
+            first = file.peek(16)[:16]
+            _check_packing(first, self.path)
+            packed = first.startswith(GZIP_MAGIC)
             pieces = self._gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
             for chunk in pieces:
                 n_bytes += len(chunk)
@@ -131,6 +140,18 @@ class Source:
         text, n_bytes = _ESCAPED_BYTE.subn(lambda m: chr(ord(m.group()) - 0xDC00), text)
         self.n_recoded += n_bytes
         return text
+
+
+def _check_packing(first, path):
+    """Refuse compressed files that cannot be unpacked within limits."""
+    found = next((name for magic, name in OTHER_MAGIC.items() if first.startswith(magic)), None)
+    if found is None and BZIP2_MAGIC.match(first):
+        found = "bzip2"
+    if found is not None:
+        raise ValueError(
+            f"A compressed file must be a gzip file; got {found} data in {str(path)!r}. Unpack it, "
+            "or pack it by gzip."
+        )
 
 
 def check_file(path):

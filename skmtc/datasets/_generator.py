@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
+from skmtc._typing import Seed
 from skmtc.datasets._audience import make_audience
 from skmtc.datasets._catalogue import feature_columns, make_catalogue
 from skmtc.datasets._drawing import draw_lengths, draw_owners, draw_playlist_coef, draw_songs
@@ -40,21 +42,21 @@ SIZES = ("n_users", "n_playlists", "n_songs", "n_artists", "n_features", "n_genr
 
 
 def make_playlists(
-    n_users=None,
-    n_playlists=None,
-    n_songs=None,
-    n_artists=None,
+    n_users: int | None = None,
+    n_playlists: int | None = None,
+    n_songs: int | None = None,
+    n_artists: int | None = None,
     *,
-    n_features=None,
-    n_genres=None,
-    mean_length=None,
-    missing_rate=None,
-    preset="small",
-    fame=1.0,
-    repeat=0.0,
-    return_truth=False,
-    random_state=None,
-):
+    n_features: int | None = None,
+    n_genres: int | None = None,
+    mean_length: float | None = None,
+    missing_rate: float | None = None,
+    preset: str = "small",
+    fame: float = 1.0,
+    repeat: float = 0.0,
+    return_truth: bool = False,
+    random_state: Seed = None,
+) -> Any:
     """Draw a membership table from the multitask model.
 
     Songs belong to artists, artists to communities, communities to genres, and songs share their

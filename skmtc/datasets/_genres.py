@@ -3,6 +3,7 @@
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, clean_text
 from skmtc.datasets._ledger import Ledger
 
@@ -12,7 +13,7 @@ DESCRIPTION = (
 )
 
 
-def load_genres(path, *, max_bytes=MAX_BYTES):
+def load_genres(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     r"""Load genre annotations from a local copy.
 
     Parameters

@@ -32,7 +32,7 @@ def read_hdf5(path, wanted, max_bytes):
                 table = _own_table(h5py, file, group, max_bytes)
                 for name in table.dtype.names if table is not None else ():
                     if name in wanted and name not in columns:
-                        columns[name] = table[name]
+                        columns[name] = _read_column(table, name)
     except (OSError, RuntimeError, KeyError, TypeError) as error:
         raise _not_a_summary(path, error) from error
     lengths = {len(column) for column in columns.values()}
@@ -47,7 +47,7 @@ def _import_h5py():
     except ImportError as error:
         raise ImportError(
             "Reading msd_summary_file.h5 needs h5py, which is not installed. Install it with "
-            "`pip install skmtc[msd]`, or read track_metadata.db instead."
+            "`pip install h5py`, or read track_metadata.db instead."
         ) from error
     return h5py
 
@@ -68,6 +68,14 @@ def _own_table(h5py, file, group, max_bytes):
     if table.nbytes > max_bytes:
         raise OSError(f"{table.nbytes} bytes in {group}/songs, beyond max_bytes={max_bytes}")
     return table
+
+
+def _read_column(table, name):
+    # Rows may share one text of any length, of which `nbytes` counts 16 bytes each. The file of
+    # the Million Song Dataset has none of these.
+    if table.dtype[name].kind == "O":
+        raise OSError(f"data of variable length in column {name!r}")
+    return table[name]
 
 
 def _as_list(column):

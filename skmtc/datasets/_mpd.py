@@ -3,11 +3,14 @@
 import re
 from array import array
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import Bunch
 
 from skmtc._progress import with_bar
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, inside
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -28,7 +31,14 @@ DESCRIPTION = (
 )
 
 
-def load_mpd(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_SLICE_BYTES):
+def load_mpd(
+    folder: StrPath,
+    *,
+    msd: Any = None,
+    genres: Any = None,
+    min_songs: int = 5,
+    max_bytes: int = MAX_SLICE_BYTES,
+) -> Bunch:
     """Load the Million Playlist Dataset, or some of its slices, from a local copy.
 
     Slices are streamed one after the other and kept as integer codes. A broken playlist or track

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, clean_text, find_file, plain_file
 from skmtc.datasets._hdf5 import read_hdf5
 from skmtc.datasets._ledger import Ledger
@@ -34,7 +35,7 @@ SQLITE_MAGIC = b"SQLite format 3\0"
 DESCRIPTION = "Songs of the Million Song Dataset (Bertin-Mahieux et al., ISMIR 2011)."
 
 
-def load_msd_songs(path, *, max_bytes=MAX_BYTES):
+def load_msd_songs(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     r"""Load songs of the Million Song Dataset from a local copy.
 
     A song with several tracks is described by the first.
@@ -107,7 +108,7 @@ def _read(path, max_bytes, ledger):
     first = next(Source(path, max_bytes).chunks(), b"")
     if first.startswith(SQLITE_MAGIC):
         with plain_file(path, max_bytes) as plain:
-            columns = _read_sqlite(plain)
+            columns = _read_sqlite(plain, max_bytes)
     elif first.startswith(b"\x89HDF\r\n\x1a\n"):
         with plain_file(path, max_bytes) as plain:
             columns = read_hdf5(plain, [*TEXT_COLUMNS, *NUMBER_COLUMNS], max_bytes)
@@ -116,7 +117,7 @@ def _read(path, max_bytes, ledger):
     return _to_table(columns, ledger)
 
 
-def _read_sqlite(path):
+def _read_sqlite(path, max_bytes):
     """Read the columns of table `songs` that are known here."""
     try:
         # Read only, without locks or journals, and with no function that the file may bring.
@@ -134,6 +135,7 @@ def _read_sqlite(path):
             names = [c for c in (*TEXT_COLUMNS, *NUMBER_COLUMNS) if c in present]
             if not {"track_id", "song_id"} <= set(names):
                 raise sqlite3.DatabaseError("no columns `track_id` and `song_id`")
+            _check_values(connection, names, max_bytes)
             rows = connection.execute(f"SELECT {', '.join(names)} FROM songs").fetchall()
         finally:
             connection.close()
@@ -144,6 +146,17 @@ def _read_sqlite(path):
         ) from error
     columns = zip(*rows, strict=True) if rows else [[] for _ in names]
     return dict(zip(names, map(list, columns), strict=True))
+
+
+def _check_values(connection, names, max_bytes):
+    """Count the bytes of all values before any is read.
+
+    A long default of a column is stored once, and read for each row.
+    """
+    lengths = " + ".join(f"8 + coalesce(length(CAST({name} AS BLOB)), 0)" for name in names)
+    n_bytes = connection.execute(f"SELECT coalesce(sum({lengths}), 0) FROM songs").fetchone()[0]
+    if n_bytes > max_bytes:
+        raise sqlite3.DatabaseError(f"{n_bytes} bytes in `songs`, beyond max_bytes={max_bytes}")
 
 
 def _read_unique_tracks(path, max_bytes, ledger):

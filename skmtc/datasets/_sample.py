@@ -25,7 +25,7 @@ DESCRIPTION = (
 )
 
 
-def load_sample():
+def load_sample() -> Bunch:
     """Load the small generated table that ships with the package.
 
     Returns

@@ -1,25 +1,38 @@
 """Membership tables as CSV and Parquet files."""
 
+import gzip
 from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
 
+from skmtc._files import whole_file
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, plain_file
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
 PARQUET_MAGIC = b"PAR1"
+# Without a guess by the name: the file is not compressed, whatever it is called.
+PLAIN_CSV = {"encoding": "utf-8-sig", "compression": None}
 
 
-def read_table(path, *, user="user", playlist="playlist", song="song", max_bytes=MAX_BYTES):
-    r"""Read a membership table from a CSV or Parquet file.
+def read_table(
+    path: StrPath,
+    *,
+    user: str | None = "user",
+    playlist: str | None = "playlist",
+    song: str | None = "song",
+    max_bytes: int = MAX_BYTES,
+) -> pd.DataFrame:
+    r"""Read a membership table from a CSV, TSV or Parquet file.
 
     Parameters
     ----------
     path : path-like
         A file with one row per song in a playlist, and at least the columns playlist and song;
-        see the format of tables in the user guide. CSV may be gzip-compressed.
+        see the format of tables in the user guide. CSV may be gzip-compressed; whether its cells
+        are separated by commas, tabs or semicolons is read from the header.
 
     user : str or None, default="user"
         Column of user ids, if the table has it.
@@ -66,7 +79,19 @@ def read_table(path, *, user="user", playlist="playlist", song="song", max_bytes
     return X
 
 
-def write_table(X, path):
+def column_names(path):
+    """Return the names of the columns of a CSV or Parquet file, without its rows."""
+    with open(path, "rb") as file:
+        is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+    if is_parquet:
+        with _import_parquet().ParquetFile(path) as file:
+            return list(file.schema_arrow.names)
+    with plain_file(path) as plain:
+        options = PLAIN_CSV | {"nrows": 0, "sep": _separator(plain)}
+        return list(pd.read_csv(plain, **options).columns)
+
+
+def write_table(X: pd.DataFrame, path: StrPath) -> None:
     """Write a membership table to a CSV or Parquet file.
 
     Parameters
@@ -91,33 +116,38 @@ def write_table(X, path):
     """
     _check_columns(X, "the table")
     name = Path(path).name.lower()
-    if name.endswith(".parquet"):
-        _import_parquet()
-        X.to_parquet(path, index=False)
-    elif name.endswith(".csv.gz"):
-        # Without a time stamp, so that the same table gives the same bytes.
-        X.to_csv(path, index=False, compression={"method": "gzip", "mtime": 0})
-    elif name.endswith(".csv"):
-        X.to_csv(path, index=False)
-    else:
+    if not name.endswith(FORMATS):
         raise ValueError(
             f"The name of a table file must end in one of {', '.join(FORMATS)}; got {name!r}. "
             "Change the name."
         )
+    if name.endswith(".parquet"):
+        _import_parquet()
+    with whole_file(path) as file:
+        if name.endswith(".parquet"):
+            X.to_parquet(file, index=False)
+        elif name.endswith(".csv"):
+            X.to_csv(file, index=False)
+        else:
+            # Without a name and time stamp, so that the same table gives the same bytes.
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                X.to_csv(packed, index=False)
 
 
 def _read_csv(plain, path, ids):
     try:
-        header = pd.read_csv(plain, nrows=0, encoding="utf-8-sig").columns
+        separator = _separator(plain)
+        header = pd.read_csv(plain, nrows=0, sep=separator, **PLAIN_CSV).columns
         # An id may be NA or 007: it is text, and missing only where it is empty.
         missing = {name: [""] if name in ids else MISSING for name in header}
         return pd.read_csv(
             plain,
+            sep=separator,
             dtype={name: str for name in header if name in ids},
             na_values=missing,
             keep_default_na=False,
-            encoding="utf-8-sig",
             low_memory=False,
+            **PLAIN_CSV,
         )
     except (ValueError, OverflowError) as error:  # also pandas' own errors, and wrong encodings
         raise ValueError(
@@ -126,25 +156,79 @@ def _read_csv(plain, path, ids):
         ) from error
 
 
+def _separator(path):
+    """Return what separates the cells of the header: commas unless others are more frequent."""
+    with open(path, encoding="utf-8-sig") as file:
+        header = file.readline(1_000_000)
+    return max(",\t;", key=header.count)
+
+
 def _read_parquet(path, max_bytes):
     parquet = _import_parquet()
     try:
         with parquet.ParquetFile(path) as file:
-            n_bytes = _unpacked_bytes(file.metadata)
-        if n_bytes > max_bytes:
-            raise ValueError(f"{n_bytes} bytes, more than max_bytes={max_bytes},")
+            _check_unpacked(file.metadata, max_bytes)
+        with parquet.ParquetFile(path, read_dictionary=_text_columns(file.metadata)) as file:
+            _check_text(file, max_bytes)
         return pd.read_parquet(path)
-    except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors are of these
+    except Exception as error:  # a damaged file makes pyarrow raise anything
         raise ValueError(
             f"The table must be a whole Parquet file within `max_bytes`; got {error} from "
             f"{str(path)!r}. Write the file again, or raise `max_bytes` if you trust it."
         ) from error
 
 
-def _unpacked_bytes(metadata):
-    """Estimate the size of a Parquet table in memory, from above its share of repeated values."""
+def _chunks(metadata):
+    """Yield the parts of columns that a Parquet file stores."""
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        yield from (row_group.column(c) for c in range(row_group.num_columns))
+
+
+def _text_columns(metadata):
+    """Name the columns of values of any length."""
+    found = {c.path_in_schema for c in _chunks(metadata) if c.physical_type == "BYTE_ARRAY"}
+    return sorted(found)
+
+
+def _check_unpacked(metadata, max_bytes):
+    """Check what the file says of itself: encoded bytes, and eight for each value of a list."""
     stated = sum(metadata.row_group(g).total_byte_size for g in range(metadata.num_row_groups))
-    return max(stated, 8 * metadata.num_rows * metadata.num_columns)
+    widths = {}
+    for c in range(metadata.num_columns):
+        column = metadata.schema.column(c)
+        widths[column.path] = max(8, column.length)
+    values = sum(c.num_values * widths.get(c.path_in_schema, 8) for c in _chunks(metadata))
+    _check_bytes(max(stated, values, 8 * metadata.num_rows * metadata.num_columns), max_bytes)
+
+
+def _check_text(file, max_bytes):
+    """Check how long all texts are once each row has its own; repeated ones are stored once.
+
+    Texts are read as codes of distinct ones, which takes no more memory than they do in the file.
+    """
+    from pyarrow import compute
+
+    n_bytes, columns = 0, _text_columns(file.metadata)
+    for group in range(file.num_row_groups if columns else 0):
+        table = file.read_row_group(group, columns=columns)
+        for column in table.columns:
+            for chunk in map(_leaves, column.chunks):
+                lengths = compute.binary_length(chunk.dictionary)
+                n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+                _check_bytes(n_bytes, max_bytes)
+
+
+def _leaves(array):
+    """Return the values inside lists of texts."""
+    while hasattr(array, "flatten") and not hasattr(array, "dictionary"):
+        array = array.flatten()
+    return array
+
+
+def _check_bytes(n_bytes, max_bytes):
+    if n_bytes > max_bytes:
+        raise ValueError(f"{n_bytes} bytes, more than max_bytes={max_bytes},")
 
 
 def _import_parquet():

@@ -1,10 +1,13 @@
 """The 30Music playlists, and the idomaar format that they come in."""
 
+from typing import Any
 from urllib.parse import unquote_plus
 
 import pandas as pd
+from sklearn.utils import Bunch
 
 from skmtc._progress import with_bar
+from skmtc._typing import StrPath
 from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, find_file
 from skmtc.datasets._ledger import Ledger
 from skmtc.datasets._memberships import Join, Memberships, to_bunch
@@ -16,7 +19,14 @@ DESCRIPTION = (
 )
 
 
-def load_30music(folder, *, msd=None, genres=None, min_songs=5, max_bytes=MAX_BYTES):
+def load_30music(
+    folder: StrPath,
+    *,
+    msd: Any = None,
+    genres: Any = None,
+    min_songs: int = 5,
+    max_bytes: int = MAX_BYTES,
+) -> Bunch:
     r"""Load the 30Music playlists from a local copy.
 
     Lines with broken JSON are repaired where that is safe (an empty value, a semicolon for a

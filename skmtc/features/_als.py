@@ -55,6 +55,6 @@ def _import_als():
     except ImportError as error:
         raise ImportError(
             "SongEmbedding with method='als' needs the package implicit; got no such package. "
-            "Install it with `pip install skmtc[mf]`, or pass another `method`."
+            "Install it with `pip install implicit`, or pass another `method`."
         ) from error
     return AlternatingLeastSquares

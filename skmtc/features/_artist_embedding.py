@@ -1,5 +1,6 @@
 """Vectors of artists, learned from playlists."""
 
+from skmtc._typing import Seed
 from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
 from skmtc.features._svd import svd_of_playlists
 
@@ -24,7 +25,8 @@ class ArtistEmbedding(BaseEmbedding):
     method : {"svd", "word2vec"}, default="svd"
         How vectors are learned. "svd" decomposes how much more often than by chance an artist
         is in a playlist (pointwise mutual information of artists and playlists). "word2vec", the
-        method of the paper, learns from the order of artists in playlists, and needs gensim.
+        method of the paper, learns from the order of artists in playlists, and needs gensim,
+        which is installed with the package on Python 3.13 and older.
 
     vector_size : int, default=64
         Number of dimensions.
@@ -108,16 +110,16 @@ class ArtistEmbedding(BaseEmbedding):
     def __init__(
         self,
         *,
-        method="svd",
-        vector_size=64,
-        window=10,
-        epochs=10,
-        skip_gram=False,
-        learning_rate=0.05,
-        min_count=1,
-        add_indicator=False,
-        random_state=None,
-    ):
+        method: str = "svd",
+        vector_size: int = 64,
+        window: int = 10,
+        epochs: int = 10,
+        skip_gram: bool = False,
+        learning_rate: float = 0.05,
+        min_count: int = 1,
+        add_indicator: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.method = method
         self.vector_size = vector_size
         self.window = window

@@ -52,7 +52,7 @@ class ArtistPopularityEncoder(BaseCountEncoder):
 
     _role = "artist"
 
-    def __init__(self, *, log=False):
+    def __init__(self, *, log: bool = False) -> None:
         self.log = log
 
     def _features(self, counts):

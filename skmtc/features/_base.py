@@ -1,15 +1,18 @@
 """What the encoders share: columns in, numbers out, each column on its own."""
 
 from abc import ABCMeta, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._state import VersionedState, all_or_nothing
 from skmtc._table import Ids, read_ids, to_frame
+from skmtc._typing import Matrix, Table
 from skmtc.features._membership import read_membership
 
 
@@ -22,7 +25,7 @@ class BaseColumnEncoder(
     they learn is kept in lists with one entry per column.
     """
 
-    def fit(self, X, y=None):
+    def fit(self, X: Table, y: Any = None) -> Self:
         """Learn from songs and the playlists that hold them.
 
         Parameters
@@ -49,7 +52,7 @@ class BaseColumnEncoder(
                 self._fit_column(frame[label], membership)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Table) -> Matrix:
         """Encode songs, known or new.
 
         Parameters
@@ -69,7 +72,7 @@ class BaseColumnEncoder(
             return csr_array(hstack(blocks, format="csr"))
         return np.hstack(blocks)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Name the features.
 
         Parameters

@@ -1,12 +1,16 @@
 """Blocks of features that start equal."""
 
+from typing import Any, Self
+
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Array, Plain
 from skmtc._state import VersionedState
+from skmtc._typing import Matrix
 
 
 class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
@@ -58,10 +62,15 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
            [ 0.  ,  0.  ]])
     """
 
-    def __init__(self, *, length=3.0):
+    _fitted_state = {
+        "mean_": Array("columns", optional=True),
+        "scale_": Plain.number(above=0),
+    }
+
+    def __init__(self, *, length: float = 3.0) -> None:
         self.length = length
 
-    def fit(self, X, y=None):
+    def fit(self, X: Matrix, y: Any = None) -> Self:
         """Learn the mean and the scale of a block.
 
         Parameters
@@ -94,7 +103,7 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
         self.scale_ = 1.0 if is_constant else float(self.length / np.sqrt(squares / n_known))
         return self
 
-    def transform(self, X):
+    def transform(self, X: Matrix) -> Matrix:
         """Centre and scale a block.
 
         Parameters

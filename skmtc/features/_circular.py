@@ -1,11 +1,15 @@
 """Angles on a circle, for values that come round again."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._checks import check_number
 from skmtc._state import VersionedState
+from skmtc._typing import Table
 
 
 class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
@@ -44,10 +48,10 @@ class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, Ba
     ['key_cos', 'key_sin']
     """
 
-    def __init__(self, *, period=12):
+    def __init__(self, *, period: float = 12) -> None:
         self.period = period
 
-    def fit(self, X, y=None):
+    def fit(self, X: Table, y: Any = None) -> Self:
         """Check the columns; there is nothing to learn.
 
         Parameters
@@ -67,7 +71,7 @@ class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, Ba
         self._read(X, reset=True)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Table) -> NDArray[np.float64]:
         """Give the cosine and sine of each column.
 
         Parameters
@@ -88,7 +92,7 @@ class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, Ba
         points[unknown] = 0.0
         return points.reshape(len(values), -1)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Name the features.
 
         Parameters

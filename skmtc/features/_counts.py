@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skmtc._fitted_state import Array, Each, IdArray
 from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
 from skmtc.features._membership import n_playlists_of_song
 
@@ -11,6 +12,11 @@ class BaseCountEncoder(BaseColumnEncoder):
 
     Subclasses have a `_role`, for messages, and turn counts into features with `_features`.
     """
+
+    _fitted_state = {
+        "ids_": Each(IdArray("ids")),
+        "counts_": Each(Array("ids", at_least=0)),
+    }
 
     def _reset(self):
         self.ids_, self.counts_ = [], []

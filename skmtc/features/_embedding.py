@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_choice, check_number
+from skmtc._fitted_state import Array, Each, IdArray
 from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
 from skmtc.features._sequences import TokenSequences
 from skmtc.features._word2vec import word2vec
@@ -29,6 +30,11 @@ class BaseEmbedding(BaseColumnEncoder):
     Subclasses have the parameters of `ArtistEmbedding`, a `_role`, for messages, and functions
     `_methods` that learn vectors.
     """
+
+    _fitted_state = {
+        "vocabulary_": Each(IdArray("ids", ordered=False)),
+        "vectors_": Each(Array("ids", "components")),
+    }
 
     # Functions of an embedding, the sequences and a seed that return tokens and their vectors.
     _methods = {}

@@ -5,6 +5,7 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
+from skmtc._fitted_state import Array, Each, IdArray, Plain
 from skmtc._table import Ids
 from skmtc.features._base import BaseColumnEncoder
 from skmtc.features._frequency import check_frequency, fewest_rows
@@ -66,7 +67,16 @@ class GenreEncoder(BaseColumnEncoder):
            [0.67, 0.67]])
     """
 
-    def __init__(self, *, separator="|", min_frequency=None):
+    _fitted_state = {
+        "genres_": Each(IdArray("genres")),
+        "infrequent_genres_": Each(IdArray("infrequent genres")),
+        "frequencies_": Each(
+            Array(lambda sizes: sizes["genres"] + bool(sizes["infrequent genres"]))
+        ),
+        "n_unknown_": Each(Plain.count()),
+    }
+
+    def __init__(self, *, separator: str | None = "|", min_frequency: float | None = None) -> None:
         self.separator = separator
         self.min_frequency = min_frequency
 

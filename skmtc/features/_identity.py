@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
+from skmtc._fitted_state import Each, IdArray, Plain
 from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
 from skmtc.features._frequency import check_frequency, fewest_rows
 
@@ -54,7 +55,9 @@ class IdentityEncoder(BaseColumnEncoder):
     ['artist_a']
     """
 
-    def __init__(self, *, min_frequency=2):
+    _fitted_state = {"ids_": Each(IdArray("ids")), "n_unknown_": Each(Plain.count())}
+
+    def __init__(self, *, min_frequency: float | None = 2) -> None:
         self.min_frequency = min_frequency
 
     def _check_parameters(self):

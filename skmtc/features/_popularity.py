@@ -59,7 +59,7 @@ class PopularityEncoder(BaseCountEncoder):
 
     _role = "song"
 
-    def __init__(self, *, unseen="zero"):
+    def __init__(self, *, unseen: str = "zero") -> None:
         self.unseen = unseen
 
     def _check_parameters(self):

@@ -1,6 +1,7 @@
 """Vectors of songs, learned from playlists."""
 
 from skmtc._checks import check_number
+from skmtc._typing import Seed
 from skmtc.features._als import als
 from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
 from skmtc.features._svd import svd
@@ -40,9 +41,10 @@ class SongEmbedding(BaseEmbedding):
     method : {"svd", "word2vec", "als"}, default="svd"
         How vectors are learned. "svd": songs x songs mutual information of being in a playlist
         together (shifted PPMI), reduced by a singular value decomposition. "word2vec": from
-        neighbours in the order of playlists. "als": weighted factorisation of the
-        playlists x songs matrix, for which `implicit` must be installed
-        (``pip install skmtc[mf]``). The user guide compares them.
+        neighbours in the order of playlists, by gensim, which is installed with the package on
+        Python 3.13 and older. "als": weighted factorisation of the playlists x songs matrix, for
+        which `implicit` must be installed (``pip install implicit``). The user guide compares
+        them.
 
     vector_size : int, default=128
         Number of dimensions. With "svd", those beyond the number of songs are zero.
@@ -139,20 +141,20 @@ class SongEmbedding(BaseEmbedding):
     def __init__(
         self,
         *,
-        method="svd",
-        vector_size=128,
-        window=10,
-        epochs=10,
-        skip_gram=False,
-        learning_rate=0.1,
-        shift=1.0,
-        confidence=10.0,
-        factor_l2=10.0,
-        length=3.0,
-        min_count=1,
-        add_indicator=False,
-        random_state=None,
-    ):
+        method: str = "svd",
+        vector_size: int = 128,
+        window: int = 10,
+        epochs: int = 10,
+        skip_gram: bool = False,
+        learning_rate: float = 0.1,
+        shift: float = 1.0,
+        confidence: float = 10.0,
+        factor_l2: float = 10.0,
+        length: float = 3.0,
+        min_count: int = 1,
+        add_indicator: bool = False,
+        random_state: Seed = None,
+    ) -> None:
         self.method = method
         self.vector_size = vector_size
         self.window = window

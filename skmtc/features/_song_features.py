@@ -1,8 +1,11 @@
 """The features of a catalogue of songs, in one call."""
 
+from typing import Any
+
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from skmtc._typing import Column, Columns, Seed
 from skmtc.features._artist_embedding import ArtistEmbedding
 from skmtc.features._block_scaler import BlockScaler
 from skmtc.features._circular import CircularEncoder
@@ -34,21 +37,21 @@ POPULARITY_CLIP = 10.0
 
 
 def make_song_features(
-    columns=None,
+    columns: Any = None,
     *,
-    new_songs=False,
-    numeric="auto",
-    key="auto",
-    date="auto",
-    tags="auto",
-    artist="auto",
-    identity="auto",
-    vector="auto",
-    text=None,
-    song="auto",
-    clip=4.0,
-    random_state=None,
-):
+    new_songs: bool = False,
+    numeric: Columns = "auto",
+    key: Column | None = "auto",
+    date: Columns = "auto",
+    tags: Columns = "auto",
+    artist: Column | None = "auto",
+    identity: Columns = "auto",
+    vector: Columns = "auto",
+    text: Columns = None,
+    song: Column | None = "auto",
+    clip: float = 4.0,
+    random_state: Seed = None,
+) -> ColumnTransformer:
     """Make a transformer of all that is known about songs.
 
     Each part is a block of features that is centred and scaled as a whole by `BlockScaler`, so

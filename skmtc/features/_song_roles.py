@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skmtc._table import to_frame
+from skmtc._table import is_table, to_frame
+from skmtc._typing import Column, Columns
 from skmtc.features._column_content import (
     FEWEST_DISTINCT,
     Content,
@@ -107,7 +109,7 @@ class SongRoles:
     left_out: dict = field(default_factory=dict)
 
     @property
-    def used(self):
+    def used(self) -> list[Any]:
         """The columns that have a role."""
         columns = [getattr(self, role) for role in SINGLE]
         columns = [column for column in columns if column is not None]
@@ -123,20 +125,20 @@ class SongRoles:
 
 
 def guess_song_roles(
-    columns,
+    columns: Any,
     *,
-    song="auto",
-    artist="auto",
-    key="auto",
-    numeric="auto",
-    date="auto",
-    tags="auto",
-    identity="auto",
-    vector="auto",
-    text=None,
-    user="auto",
-    playlist="auto",
-):
+    song: Column | None = "auto",
+    artist: Column | None = "auto",
+    key: Column | None = "auto",
+    numeric: Columns = "auto",
+    date: Columns = "auto",
+    tags: Columns = "auto",
+    identity: Columns = "auto",
+    vector: Columns = "auto",
+    text: Columns = None,
+    user: Column | None = "auto",
+    playlist: Column | None = "auto",
+) -> SongRoles:
     """Guess the roles of columns in song features, from what their cells are and from their names.
 
     Song, artist and key are known by their usual names. Any other column of a table is used if it
@@ -228,7 +230,7 @@ def guess_song_roles(
     single = {"song": song, "artist": artist, "key": key}
     several = {"numeric": numeric, "date": date, "tags": tags}
     several |= {"identity": identity, "vector": vector, "text": text}
-    if isinstance(columns, pd.DataFrame) or hasattr(columns, "to_pandas"):
+    if is_table(columns):
         owners = {"user": user, "playlist": playlist}
         return _guess_from_table(to_frame(columns), single, several, owners)
     return _guess_from_names(as_list(columns), single, several)

@@ -8,7 +8,9 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Array, Each, IdArray, Plain
 from skmtc._table import Ids
+from skmtc._typing import Seed
 from skmtc.features._base import BaseColumnEncoder
 from skmtc.features._frequency import check_frequency, fewest_rows
 from skmtc.features._svd import leading_eigenvectors
@@ -95,16 +97,24 @@ class TagEncoder(BaseColumnEncoder):
            [0.  , 0.  ]])
     """
 
+    _fitted_state = {
+        "tags_": Each(IdArray("tags", ordered=False)),
+        "idf_": Each(Array("tags", above=0)),
+        "separators_": Each(Plain(str, optional=True)),
+        "components_": Each(Array("tags", "components", optional=True)),
+        "n_unknown_": Each(Plain.count()),
+    }
+
     def __init__(
         self,
         *,
-        separator="auto",
-        min_frequency=2,
-        max_tags=None,
-        idf=True,
-        n_components=None,
-        random_state=None,
-    ):
+        separator: str | None = "auto",
+        min_frequency: float | None = 2,
+        max_tags: int | None = None,
+        idf: bool = True,
+        n_components: int | None = None,
+        random_state: Seed = None,
+    ) -> None:
         self.separator = separator
         self.min_frequency = min_frequency
         self.max_tags = max_tags

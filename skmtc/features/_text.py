@@ -9,6 +9,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Each, Part
+from skmtc._typing import Seed
 from skmtc.features._base import BaseColumnEncoder
 from skmtc.features._frequency import check_frequency
 
@@ -61,7 +63,14 @@ class TextEncoder(BaseColumnEncoder):
     array([[0., 0.]])
     """
 
-    def __init__(self, *, n_components=64, min_frequency=2, random_state=None):
+    _fitted_state = {
+        "vectorizers_": Each(Part(optional=True)),
+        "decompositions_": Each(Part(optional=True)),
+    }
+
+    def __init__(
+        self, *, n_components: int = 64, min_frequency: float | None = 2, random_state: Seed = None
+    ) -> None:
         self.n_components = n_components
         self.min_frequency = min_frequency
         self.random_state = random_state

@@ -1,7 +1,10 @@
 """User features whose cosine says how alike users are."""
 
+from typing import Any
+
 from sklearn.compose import ColumnTransformer
 
+from skmtc._typing import Columns, Seed
 from skmtc.features._roles import is_auto
 from skmtc.features._scaling import scaled_numbers
 from skmtc.features._tags import TagEncoder
@@ -12,14 +15,14 @@ MOST_COMPONENTS = 64
 
 
 def make_user_features(
-    columns=None,
+    columns: Any = None,
     *,
-    numeric="auto",
-    categorical="auto",
-    clip=4.0,
-    min_frequency=1,
-    random_state=None,
-):
+    numeric: Columns = "auto",
+    categorical: Columns = "auto",
+    clip: float = 4.0,
+    min_frequency: float | None = 1,
+    random_state: Seed = None,
+) -> ColumnTransformer:
     """Make a transformer of user attributes such as age, gender and country.
 
     A new user is ranked for by the weights of the most similar known users, and similarity is the

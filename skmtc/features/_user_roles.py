@@ -1,11 +1,12 @@
 """Which columns say what about a user."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from skmtc._table import to_frame
+from skmtc._table import is_table, to_frame
+from skmtc._typing import Column, Columns
 from skmtc.features._column_content import (
     Content,
     cell_codes,
@@ -58,7 +59,7 @@ class UserRoles:
     left_out: dict = field(default_factory=dict)
 
     @property
-    def used(self):
+    def used(self) -> list[Any]:
         """The columns that have a role."""
         return list(dict.fromkeys([*as_list(self.numeric), *as_list(self.categorical)]))
 
@@ -70,8 +71,14 @@ class UserRoles:
 
 
 def guess_user_roles(
-    columns, *, numeric="auto", categorical="auto", user="auto", song="auto", playlist="auto"
-):
+    columns: Any,
+    *,
+    numeric: Columns = "auto",
+    categorical: Columns = "auto",
+    user: Column | None = "auto",
+    song: Column | None = "auto",
+    playlist: Column | None = "auto",
+) -> UserRoles:
     """Guess the roles of columns in user features, from what their cells are and from their names.
 
     In a membership table, columns are used that have one value per user but not one per song.
@@ -132,7 +139,7 @@ def guess_user_roles(
       joined: has dates; convert them to numbers, such as years, to use it
     """
     named = {"numeric": numeric, "categorical": categorical}
-    if isinstance(columns, pd.DataFrame) or hasattr(columns, "to_pandas"):
+    if is_table(columns):
         ids = {"user": user, "song": song, "playlist": playlist}
         return _guess_from_table(to_frame(columns), named, ids)
     return _guess_from_names(as_list(columns), named)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skmtc._fitted_state import Each, Plain
 from skmtc.features._base import BaseColumnEncoder
 
 
@@ -36,6 +37,8 @@ class VectorEncoder(BaseColumnEncoder):
     >>> encoder.get_feature_names_out().tolist()
     ['audio_0', 'audio_1']
     """
+
+    _fitted_state = {"lengths_": Each(Plain.count())}
 
     def _reset(self):
         self.lengths_ = []

@@ -33,14 +33,13 @@ def word2vec(sequences, *, vector_size, window, epochs, skip_gram, learning_rate
     vectors : ndarray of shape (n_vectors, vector_size)
         Their vectors, in single precision.
     """
+    model_class = _import_word2vec()  # raise before any work if gensim is missing
     tokens, counts = np.unique(sequences.tokens, return_counts=True)
     tokens = tokens[counts >= min_count]
     if len(tokens) == 0:
         return tokens, np.zeros((0, vector_size), dtype=np.float32)
 
-    from gensim.models import Word2Vec  # slow to import, and not needed to transform
-
-    model = Word2Vec(
+    model = model_class(
         Sentences(sequences),
         vector_size=vector_size,
         window=window,
@@ -70,6 +69,20 @@ class Sentences:
     def __iter__(self):
         for piece in self.sequences.pieces(LONGEST_SENTENCE):
             yield [self.words[token] for token in piece]
+
+
+def _import_word2vec():
+    # Imported on demand: it is slow to import, has no wheels for Python 3.14 and later, and a
+    # fitted embedding does not need it.
+    try:
+        from gensim.models import Word2Vec
+    except ImportError as error:
+        raise ImportError(
+            "method='word2vec' needs the package gensim; got no such package. Install it with "
+            "`pip install gensim` (it has wheels for Python 3.13 and older), or pass "
+            "method='svd', the default."
+        ) from error
+    return Word2Vec
 
 
 def _hash(word):

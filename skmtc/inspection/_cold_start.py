@@ -1,8 +1,12 @@
 """Picture of who is cold."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
 
 from skmtc._checks import check_number
+from skmtc._typing import Table
 from skmtc.inspection._split_grid import ABSENT, ABSENT_COLD, LEFT_OUT, TEST, TRAIN, cut_grid
 from skmtc.inspection._style import COLOURS, import_pyplot
 
@@ -72,10 +76,10 @@ class ColdStartDisplay:
     [[2, 1], [2, 1], [3, 4]]
     """
 
-    def __init__(self, grids):
+    def __init__(self, grids: Sequence[Any]) -> None:
         self.grids = list(grids)
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the panels.
 
         Parameters
@@ -101,8 +105,16 @@ class ColdStartDisplay:
 
     @classmethod
     def from_splitter(
-        cls, splitter, X, *, split=0, max_songs=40, max_playlists=40, ax=None, **kwargs
-    ):
+        cls,
+        splitter: Any,
+        X: Table,
+        *,
+        split: int = 0,
+        max_songs: int = 40,
+        max_playlists: int = 40,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what one splitter does to a table.
 
         Parameters
@@ -140,8 +152,16 @@ class ColdStartDisplay:
 
     @classmethod
     def from_splitters(
-        cls, splitters, X, *, split=0, max_songs=40, max_playlists=40, ax=None, **kwargs
-    ):
+        cls,
+        splitters: Any,
+        X: Table,
+        *,
+        split: int = 0,
+        max_songs: int = 40,
+        max_playlists: int = 40,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw what several splitters do to one table, side by side.
 
         Parameters

@@ -1,5 +1,8 @@
 """How a solver comes to its solution."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
 import numpy as np
 
 from skmtc._checks import check_choice
@@ -22,7 +25,8 @@ class ConvergenceDisplay:
     Parameters
     ----------
     histories : dict of str to dict
-        What solvers recorded, by name: `history_` of a ranker, or `history` of a `SolverResult`.
+        What solvers recorded, by name: `solver_history_` of a ranker, or `history` of a
+        `SolverResult`.
 
     minimum : float or None, default=None
         The optimum, for the suboptimality. None: the smallest objective in any of the histories.
@@ -57,16 +61,26 @@ class ConvergenceDisplay:
     [[2.0, 1.0], [2.0]]
     """
 
-    def __init__(self, histories, *, minimum=None):
+    def __init__(
+        self, histories: Mapping[str, Mapping[str, Any]], *, minimum: float | None = None
+    ) -> None:
         if not isinstance(histories, dict) or not histories:
             raise TypeError(
                 f"`histories` must be a dict of histories by name; got {histories!r}. Pass e.g. "
-                "{'prox-newton': ranker.history_}."
+                "{'prox-newton': ranker.solver_history_}."
             )
         self.histories = histories
         self.minimum = minimum
 
-    def plot(self, ax=None, *, x="seconds", y="suboptimality", name=None, **kwargs):
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        x: str = "seconds",
+        y: str = "suboptimality",
+        name: str | Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the curves.
 
         Points at which the quantity is not positive and finite cannot be drawn on a logarithmic
@@ -113,15 +127,23 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, ranker, *, minimum=None, x="seconds", y="suboptimality", name=None, ax=None, **kwargs
-    ):
+        cls,
+        ranker: Any,
+        *,
+        minimum: float | None = None,
+        x: str = "seconds",
+        y: str = "suboptimality",
+        name: str | Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw how the solver of a fitted ranker converged.
 
         Parameters
         ----------
         ranker : estimator
-            Fitted ranker with a `history_`, such as `MultitaskPlaylistRanker`, or Pipeline or
-            search that ends in one.
+            Fitted ranker with a `solver_history_`, such as `MultitaskPlaylistRanker`, or Pipeline
+            or search that ends in one.
 
         minimum : float or None, default=None
             The optimum, if it is known from a fit with a smaller `tol`. None: the smallest
@@ -148,11 +170,12 @@ class ConvergenceDisplay:
             The display, drawn.
         """
         ranker = last_step(ranker)
-        history = getattr(ranker, "history_", None)
+        history = getattr(ranker, "solver_history_", None)
         if not history:
             raise TypeError(
-                "The ranker must be fitted and have the history of its solver in `history_`, as "
-                f"MultitaskPlaylistRanker has; got {ranker!r}. Fit it, or use `from_histories`."
+                "The ranker must be fitted and have the history of its solver in "
+                f"`solver_history_`, as MultitaskPlaylistRanker has; got {ranker!r}. Fit it, or "
+                "use `from_histories`."
             )
         name = ranker.solver if name is None else name
         display = cls({name: history}, minimum=minimum)
@@ -160,8 +183,15 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_histories(
-        cls, histories, *, minimum=None, x="seconds", y="suboptimality", ax=None, **kwargs
-    ):
+        cls,
+        histories: Mapping[str, Mapping[str, Any]],
+        *,
+        minimum: float | None = None,
+        x: str = "seconds",
+        y: str = "suboptimality",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw how several solvers converged.
 
         Parameters

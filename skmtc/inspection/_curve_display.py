@@ -1,8 +1,12 @@
 """Curves of a metric against the length of recommendations."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
 import numpy as np
 import pandas as pd
 
+from skmtc._typing import Table
 from skmtc.inspection._parts import last_step
 from skmtc.inspection._style import axes_and_figure, check_names, curve_style, finish_curves
 from skmtc.metrics._average import average_playlists, check_k
@@ -18,13 +22,15 @@ class CurveDisplay:
     give in `_means` its means for the playlists of a trial.
     """
 
-    def __init__(self, k, values, *, names=None):
+    def __init__(self, k: Any, values: Any, *, names: Sequence[str] | None = None) -> None:
         self.k = np.asarray(k)
         self.values = np.atleast_2d(np.asarray(values, dtype=float))
         self.names = [None] * len(self.values) if names is None else list(names)
         _check_shapes(self.k, self.values, self.names)
 
-    def plot(self, ax=None, *, name=None, **kwargs):
+    def plot(
+        self, ax: Any = None, *, name: str | Sequence[str] | None = None, **kwargs: Any
+    ) -> Self:
         """Draw the curves.
 
         Parameters
@@ -59,7 +65,17 @@ class CurveDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, ranker, X, *, k=None, candidates="auto", name=None, ax=None, **kwargs):
+    def from_estimator(
+        cls,
+        ranker: Any,
+        X: Table,
+        *,
+        k: Any = None,
+        candidates: Any = "auto",
+        name: str | Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Judge a fitted ranker on a test table, and draw its curve.
 
         Parameters
@@ -95,7 +111,16 @@ class CurveDisplay:
         return cls.from_estimators({name: ranker}, X, k=k, candidates=candidates, ax=ax, **kwargs)
 
     @classmethod
-    def from_estimators(cls, rankers, X, *, k=None, candidates="auto", ax=None, **kwargs):
+    def from_estimators(
+        cls,
+        rankers: Mapping[str, Any],
+        X: Table,
+        *,
+        k: Any = None,
+        candidates: Any = "auto",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Judge fitted rankers on a test table, and draw a curve of each.
 
         Parameters
@@ -139,7 +164,7 @@ class CurveDisplay:
         return cls(k, values, names=list(rankers)).plot(ax, **kwargs)
 
     @classmethod
-    def from_evaluations(cls, table, *, ax=None, **kwargs):
+    def from_evaluations(cls, table: pd.DataFrame, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw curves of the means in a table.
 
         Parameters

@@ -1,11 +1,14 @@
 """Why a song has its score."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from sklearn import get_config
 
 from skmtc._checks import check_number
 from skmtc._memory import row_batches
+from skmtc._typing import Table
 from skmtc.inspection._parts import check_has_weights, score_parts
 from skmtc.metrics._scorer import find_ranker
 from skmtc.rankers import StackingRanker
@@ -16,7 +19,7 @@ OTHERS = "other features"
 TOLERANCE = 1e-6
 
 
-def explain(ranker, X, *, top=None):
+def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
     """Tell how much of the score of each row comes from which weight of which feature.
 
     Parameters

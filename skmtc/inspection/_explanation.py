@@ -1,8 +1,11 @@
 """Picture of the explanation of one score."""
 
+from typing import Any, Self
+
 import numpy as np
 import pandas as pd
 
+from skmtc._typing import Table
 from skmtc.inspection._explain import OTHERS, explain
 from skmtc.inspection._style import COLOURS, axes_and_figure
 from skmtc.metrics._scorer import find_ranker
@@ -65,16 +68,16 @@ class ExplanationDisplay:
     (['tempo', 'constant'], ['shared', 'user'])
     """
 
-    def __init__(self, contributions, *, title=None):
+    def __init__(self, contributions: pd.DataFrame, *, title: str | None = None) -> None:
         self.contributions = contributions
         self.title = title
 
     @property
-    def score(self):
+    def score(self) -> float:
         """The sum of all contributions."""
         return float(self.contributions.to_numpy().sum())
 
-    def plot(self, ax=None, **kwargs):
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the bars.
 
         Parameters
@@ -107,7 +110,9 @@ class ExplanationDisplay:
         return self
 
     @classmethod
-    def from_estimator(cls, ranker, X, *, top=10, ax=None, **kwargs):
+    def from_estimator(
+        cls, ranker: Any, X: Table, *, top: int | None = 10, ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Explain the score of one row, and draw it.
 
         Parameters
@@ -143,7 +148,9 @@ class ExplanationDisplay:
         return cls.from_explanation(explanation, title=title, ax=ax, **kwargs)
 
     @classmethod
-    def from_explanation(cls, explanation, *, title=None, ax=None, **kwargs):
+    def from_explanation(
+        cls, explanation: pd.Series, *, title: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Draw one row of an explanation.
 
         Parameters

@@ -51,8 +51,9 @@ def score_parts(ranker, frame):
         return [_score_of(ranker, k, frame) for k in range(len(ranker.names_))]
     rows = _Rows.read(ranker, frame)
     parts = [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
-    if getattr(ranker, "history", ()):
-        parts.append(Part("history", np.array(ranker.history, dtype=object), rows.history))
+    history = getattr(ranker, "history_", None)
+    if history is not None:
+        parts.append(Part("history", np.array(history.terms, dtype=object), rows.history))
     return parts
 
 
@@ -128,9 +129,10 @@ class _Rows:
         return weights_of(self.ranker, self.queries.take(asked))[name][place]
 
     def history(self, positions):
-        """Give what each history term adds to the scores of rows."""
+        """Return what each history term adds to the scores of rows."""
         asked, place = np.unique(self.query_of_row[positions], return_inverse=True)
-        terms = self.ranker._added_by_term(self.queries.take(asked), self.songs)
+        history = self.ranker._bound_history()
+        terms = history.scores_by_term(self.queries.take(asked), self.songs)
         songs = self.song_of_row[positions]
         return np.column_stack([stored_values(term, place, songs) for term in terms.values()])
 

@@ -22,7 +22,7 @@ def import_pyplot():
     except ImportError as error:
         raise ImportError(
             "Pictures need matplotlib; got an environment without it. Install it with "
-            "`pip install 'skmtc[plot]'`."
+            "`pip install matplotlib`."
         ) from error
     return plt
 

@@ -1,5 +1,7 @@
 """The features that tell most about everybody, a user or a playlist."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
@@ -10,7 +12,9 @@ from skmtc.inspection._parts import WEIGHTS, check_has_weights, last_step, weigh
 from skmtc.rankers._queries import Queries
 
 
-def top_features(ranker, *, user=None, playlist=None, n=10, by="total"):
+def top_features(
+    ranker: Any, *, user: Any = None, playlist: Any = None, n: int = 10, by: str = "total"
+) -> pd.DataFrame:
     """List the features with the most telling weights.
 
     Features have units of their own, so that weights cannot be compared. What a feature tells is

@@ -30,6 +30,7 @@ def make_playlist_scorer(
     metric : str
         One of "auc", "hit_rate", "r_precision", "ndcg", "novelty", "spread",
         "spread_frequency" and "neg_bottom_push_loss"; "hit_rate@100" is short for `k=100`.
+        "recall" is another name of "hit_rate".
 
     k : int, default=None
         How many of the best songs count, for "hit_rate", "novelty" and "spread_frequency" (None:

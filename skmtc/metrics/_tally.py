@@ -45,6 +45,7 @@ PER_PLAYLIST: dict[str, Callable[..., NDArray[np.float64]]] = {
 FREQUENCY = "spread_frequency"  # the one metric that is about all playlists together
 METRICS = (*PER_PLAYLIST, FREQUENCY)
 DEFAULT_K = {"hit_rate": 10, "novelty": 10, FREQUENCY: 10, "ndcg": None}
+ALIASES = {"recall": "hit_rate"}  # the name that other packages use
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,12 @@ class Metric:
     def parse(cls, label: str, k: int | None = None) -> "Metric":
         """Read a name such as "auc" or "hit_rate@10"."""
         name, at, after = str(label).partition("@")
+        name = ALIASES.get(name, name)
         if name not in METRICS:
             raise ValueError(
-                f"A metric must be one of {list(METRICS)}, where {list(DEFAULT_K)} may end in '@' "
-                f"and a number of songs; got {label!r}. Change the name."
+                f"A metric must be one of {[*METRICS, *ALIASES]}, where "
+                f"{[*DEFAULT_K, *ALIASES]} may end in '@' and a number of songs; got {label!r}. "
+                "Change the name."
             )
         if at:
             if k is not None or not after.isdecimal():

@@ -1,15 +1,19 @@
 """What all splitters share: reading ids, yielding rows, and telling what is left out."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from skmtc._table import ROLES, Ids, check_owners, find_id_columns, read_ids, to_frame
+from skmtc._typing import Table
 
 
 @dataclass
@@ -86,7 +90,9 @@ class ColdSplitter(BaseCrossValidator):
     `_parts`.
     """
 
-    def split(self, X, y=None, groups=None):
+    def split(
+        self, X: Table, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Give the rows of training and test sets.
 
         Parameters
@@ -115,7 +121,7 @@ class ColdSplitter(BaseCrossValidator):
             self._described.append(_describe(rows, parts, number))
             yield np.flatnonzero(parts.train), np.flatnonzero(parts.test)
 
-    def get_n_splits(self, X=None, y=None, groups=None):
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Give the number of splits.
 
         Parameters
@@ -130,7 +136,7 @@ class ColdSplitter(BaseCrossValidator):
         """
         return self.n_splits
 
-    def describe(self, X=None):
+    def describe(self, X: Table | None = None) -> pd.DataFrame:
         """Count what each split holds and leaves out.
 
         Parameters

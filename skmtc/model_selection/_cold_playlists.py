@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from skmtc._typing import Column, Seed
 from skmtc.model_selection._base import (
     ColdSplitter,
     Parts,
@@ -77,16 +78,16 @@ class ColdPlaylistSplit(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=1,
+        n_splits: int = 1,
         *,
-        user_size=0.2,
-        playlist_size=0.5,
-        min_song_count=5,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        user_size: float = 0.2,
+        playlist_size: float = 0.5,
+        min_song_count: int = 5,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.user_size = user_size
         self.playlist_size = playlist_size
@@ -196,14 +197,14 @@ class ColdPlaylistKFold(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=5,
+        n_splits: int = 5,
         *,
-        shuffle=False,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        shuffle: bool = False,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.user = user

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skmtc._table import column_label, shown
+from skmtc._typing import Column, Seed
 from skmtc.model_selection._base import (
     ColdSplitter,
     Parts,
@@ -81,16 +82,16 @@ class ColdSongSplit(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=1,
+        n_splits: int = 1,
         *,
-        n_songs=None,
-        song_size=0.1,
-        released="year",
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        n_songs: int | None = None,
+        song_size: float = 0.1,
+        released: Column | None = "year",
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.n_songs = n_songs
         self.song_size = song_size
@@ -220,14 +221,14 @@ class ColdSongKFold(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=5,
+        n_splits: int = 5,
         *,
-        shuffle=False,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        shuffle: bool = False,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.user = user

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skmtc._typing import Column, Seed
 from skmtc.model_selection._base import ColdSplitter, Parts, assign_folds, check_share, known
 from skmtc.model_selection._cold_playlists import folds_with_known_songs
 
@@ -61,14 +62,14 @@ class ColdUserSplit(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=1,
+        n_splits: int = 1,
         *,
-        user_size=0.3,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        user_size: float = 0.3,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.user_size = user_size
         self.user = user
@@ -141,14 +142,14 @@ class ColdUserKFold(ColdSplitter):
 
     def __init__(
         self,
-        n_splits=5,
+        n_splits: int = 5,
         *,
-        shuffle=False,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        shuffle: bool = False,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.user = user

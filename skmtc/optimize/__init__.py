@@ -6,7 +6,7 @@ that return a :class:`SolverResult`. Nothing here knows of tables or estimators.
 
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._owlqn import solve_owlqn
-from skmtc.optimize._prox_newton import solve_prox_newton
 from skmtc.optimize._result import SolverResult
+from skmtc.optimize.prox_newton import solve_prox_newton
 
 __all__ = ["MultitaskObjective", "SolverResult", "solve_owlqn", "solve_prox_newton"]

@@ -26,7 +26,7 @@ def compiled_exp() -> Any:
 @cache
 def compiled_sweep() -> Any:
     """Give the compiled sweep over users, or None without numba."""
-    return _load("_compiled_sweep", "sweep")
+    return _load("prox_newton._compiled_user_step", "sweep")
 
 
 @cache

@@ -196,3 +196,102 @@ def strongest_columns(
                 sizes[a - first] += 1
                 end += 1
     return sizes, kept[:end].copy(), kept_values[:end].copy()
+
+
+@njit(cache=True, nogil=True)
+def neighborhood_ridge(
+    starts: NDArray[Any],
+    neighbors: NDArray[Any],
+    holder_starts: NDArray[Any],
+    holders: NDArray[Any],
+    n_rows: int,
+    l2: float,
+    first: int,
+    last: int,
+) -> NDArray[Any]:
+    """Solve the ridge regression of some columns of a matrix of ones on their neighbours.
+
+    Parameters
+    ----------
+    starts, neighbors : ndarray
+        `neighbors[starts[a] : starts[a + 1]]` are the columns that column a is regressed on.
+
+    holder_starts, holders : ndarray
+        `holders[holder_starts[a] : holder_starts[a + 1]]` are the rows that have column a.
+
+    n_rows : int
+        Number of rows.
+
+    l2 : float
+        Penalty on the squared weights.
+
+    first, last : int
+        The columns to regress, without the last.
+
+    Returns
+    -------
+    weights : ndarray
+        Weights in the order of `neighbors[starts[first] : starts[last]]`.
+    """
+    weights = np.zeros(starts[last] - starts[first])
+    counts = np.zeros(n_rows, np.int64)  # neighbours of each row
+    ends = np.zeros(n_rows, np.int64)  # where its list of neighbours ends
+    touched = np.empty(n_rows, np.int64)
+    for a in range(first, last):
+        n = starts[a + 1] - starts[a]
+        n_touched, n_held = 0, 0
+        for i in range(n):
+            b = neighbors[starts[a] + i]
+            for place in range(holder_starts[b], holder_starts[b + 1]):
+                row = holders[place]
+                if counts[row] == 0:
+                    touched[n_touched] = row
+                    n_touched += 1
+                counts[row] += 1
+                n_held += 1
+        # 1. For each row, the list of neighbours that it has.
+        held = np.empty(n_held, np.int64)
+        end = 0
+        for t in range(n_touched):
+            ends[touched[t]] = end
+            end += counts[touched[t]]
+        for i in range(n):
+            b = neighbors[starts[a] + i]
+            for place in range(holder_starts[b], holder_starts[b + 1]):
+                held[ends[holders[place]]] = i
+                ends[holders[place]] += 1
+        # 2. Normal equations: how many rows two neighbours share, and a neighbour with a. Lists
+        # are in ascending order, so that only the upper triangle is filled.
+        gram = np.zeros((n, n))
+        target = np.zeros(n)
+        for t in range(n_touched):
+            row = touched[t]
+            for x in range(ends[row] - counts[row], ends[row]):
+                for y in range(x, ends[row]):
+                    gram[held[x], held[y]] += 1.0
+        for place in range(holder_starts[a], holder_starts[a + 1]):
+            row = holders[place]
+            for x in range(ends[row] - counts[row], ends[row]):
+                target[held[x]] += 1.0
+        for i in range(n):
+            gram[i, i] += l2
+        # 3. Eliminate with pivots on the diagonal: the matrix is positive definite. Rows of the
+        # upper triangle lie together, so that the inner loop is vectorised.
+        for k in range(n):
+            for i in range(k + 1, n):
+                factor = gram[k, i] / gram[k, k]
+                if factor != 0.0:
+                    for j in range(i, n):
+                        gram[i, j] -= factor * gram[k, j]
+                    target[i] -= factor * target[k]
+        for k in range(n - 1, -1, -1):
+            value = target[k]
+            for j in range(k + 1, n):
+                value -= gram[k, j] * target[j]
+            target[k] = value / gram[k, k]
+        for i in range(n):
+            weights[starts[a] - starts[first] + i] = target[i]
+        for t in range(n_touched):
+            counts[touched[t]] = 0
+            ends[touched[t]] = 0
+    return weights

@@ -196,8 +196,25 @@ class MultitaskObjective:
         other._derive()
         return other
 
+    def without_intercept(self) -> "MultitaskObjective":
+        """Return the same problem without weights of the constant feature, sharing the features.
+
+        A ranking loss does not depend on them, so that their best value is zero.
+
+        Returns
+        -------
+        objective : MultitaskObjective
+            The problem; its coefficients have one column less.
+        """
+        other = copy(self)
+        other.__dict__.pop("tiled_pass", None)
+        other.fit_intercept = False
+        other.n_features = self.n_features - 1
+        other.shape = (self.shape[0], other.n_features)
+        return other
+
     def zeros(self) -> Array:
-        """Give coefficients of zero.
+        """Return coefficients of zero.
 
         Returns
         -------

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, issparse
 
 from skmtc._workers import Workers
 from skmtc.optimize import _compiled
+from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._threads import Threads
 
@@ -22,6 +23,10 @@ FloatArray = NDArray[np.floating[Any]]
 # the rows loses 10 %, doubling either side gains nothing.
 BLOCK_ROWS = 256
 TILE_SONGS = 1024
+# Columns with a smaller share of non-zeros are multiplied as CSR, if there are enough of them: a
+# sparse product takes about seven times as long per number as a dense one.
+SPARSE_BELOW = 0.15
+FEWEST_SPARSE_COLUMNS = 64
 
 
 class NegativeSums(NamedTuple):
@@ -82,8 +87,7 @@ class TiledPass:
         self.threads = Threads(n_jobs)
         self.n_songs, self.n_features = features.shape
         self.tiles = _slices(self.n_songs, TILE_SONGS)
-        # Contiguous copies of the transposed tiles: a product with a strided view is slower.
-        self._right = [_transposed(features[tile]) for tile in self.tiles]
+        self._columns = SplitColumns(features, self.tiles)
         self._offsets = None if offsets is None else offsets.astype(features.dtype)
         self._exp = _exp_of(features.dtype, n_exponentials=membership.shape[0] * self.n_songs)
         self._masks: dict[tuple[int, int], Mask] = {}
@@ -120,12 +124,11 @@ class TiledPass:
         return NegativeSums(sums[:, -1].copy(), sums)
 
     def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
-        sums = np.zeros((len(weights), self.n_features))
+        sums = np.empty((len(weights), self.n_features))
 
         def add_block(block: slice) -> None:
-            total = sums[block]
-            for tile, exp in self._tile_exp(weights, rows, block):
-                total += _product(exp, self.features[tile])
+            exps = self._tile_exp(weights, rows, block)
+            sums[block] = self._columns.sum_features(exps, block.stop - block.start)
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
@@ -161,8 +164,8 @@ class TiledPass:
         sums = np.zeros((len(weights), self.n_features))
 
         def add_block(block: slice) -> None:
-            for tile, exp in self._tile_exp(weights, None, block):
-                sums[block] += _product(exp, squares[tile])
+            for tile, exp in zip(self.tiles, self._tile_exp(weights, None, block), strict=True):
+                sums[block] += np.asarray(exp @ squares[tile])
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
@@ -174,8 +177,8 @@ class TiledPass:
         counts = np.zeros(len(weights), dtype=np.int64)
 
         def add_block(block: slice) -> None:
-            for _, scores, own in self._tile_scores(weights, None, block):
-                scores.ravel()[own] = -np.inf
+            for scores, flat, own in self._tile_scores(weights, None, block):
+                flat[own] = -np.inf
                 counts[block] += np.count_nonzero(scores >= threshold[block, None], axis=1)
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
@@ -183,29 +186,33 @@ class TiledPass:
 
     def _tile_exp(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
-    ) -> Iterator[tuple[slice, FloatArray]]:
+    ) -> Iterator[FloatArray]:
         """Yield exp(score) of a block, a tile at a time, with 0 for the positives."""
-        for tile, scores, own in self._tile_scores(weights, rows, block):
-            flat = scores.ravel()
+        for scores, flat, own in self._tile_scores(weights, rows, block):
             self._exp(flat)
             flat[own] = 0.0
-            yield tile, scores
+            yield scores
 
     def _tile_scores(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
-    ) -> Iterator[tuple[slice, FloatArray, NDArray[np.int32]]]:
-        """Yield the scores of a block, a tile at a time, and where the positives are."""
-        left = np.ascontiguousarray(weights[block], dtype=self.features.dtype)
+    ) -> Iterator[tuple[FloatArray, FloatArray, NDArray[np.int32]]]:
+        """Yield the scores of a block, a tile at a time, and where the positives are.
+
+        The scores come as an array of playlists x songs, and as the flat buffer that holds them,
+        which is what the places of the positives refer to.
+        """
         linear, ends = self._mask(rows, block)
         start = 0
+        left = self._columns.take(weights[block])
         # One buffer for all tiles: a new array for each would cost as much as the exponentials.
-        buffer = np.empty(len(left) * self.tiles[0].stop, dtype=left.dtype)
-        for tile, right, end in zip(self.tiles, self._right, ends, strict=True):
-            width = tile.stop - tile.start
-            scores = _scores(left, right, buffer[: len(left) * width].reshape(-1, width))
+        n_rows = block.stop - block.start
+        buffer = np.empty(n_rows * self.tiles[0].stop, dtype=self.features.dtype)
+        for number, (tile, end) in enumerate(zip(self.tiles, ends, strict=True)):
+            flat = buffer[: n_rows * (tile.stop - tile.start)]
+            scores = self._columns.scores(left, number, flat)
             if self._offsets is not None:
                 scores += self._offsets[tile]
-            yield tile, scores, linear[start:end]
+            yield scores, flat, linear[start:end]
             start = end
 
     def _mask(self, rows: NDArray[np.intp] | None, block: slice) -> "Mask":
@@ -222,10 +229,97 @@ class TiledPass:
         row = np.repeat(masked, np.diff(membership.indptr))
         tile_of, column = np.divmod(membership.indices, self.tiles[0].stop)
         widths = np.array([tile.stop - tile.start for tile in self.tiles])
-        linear = (row * widths[tile_of] + column).astype(np.int32)
+        if self._columns.is_split:  # a buffer holds songs x playlists
+            linear = (column * len(rows) + row).astype(np.int32)
+        else:
+            linear = (row * widths[tile_of] + column).astype(np.int32)
         order = np.argsort(tile_of, kind="stable")
         ends = np.cumsum(np.bincount(tile_of, minlength=len(self.tiles)))
         return Mask(linear[order], ends.astype(np.int32))
+
+
+class SplitColumns:
+    """Song features in two parts: dense columns, and columns with few non-zeros as CSR.
+
+    Parameters
+    ----------
+    features : ndarray or csr_array of shape (n_songs, n_features)
+        Song features.
+
+    tiles : list of slice
+        Runs of songs.
+
+    Attributes
+    ----------
+    is_split : bool
+        Whether there is a sparse part. Scores are then made as songs x playlists, because sparse
+        matrices multiply from the left; otherwise as playlists x songs.
+    """
+
+    def __init__(self, features: FloatArray | csr_array, tiles: list[slice]) -> None:
+        self.dtype, self.n_features = features.dtype, features.shape[1]
+        few = _mostly_zero(features)
+        self.is_split = len(few) > 0
+        self._few, self._many = few, np.setdiff1d(np.arange(self.n_features), few)
+        whole = not self.is_split and not issparse(features)
+        dense = features if whole else _dense_columns(features, self._many)
+        self._dense = [dense[tile] for tile in tiles]
+        if self.is_split:
+            sparse = csr_array(features[:, few])
+            self._sparse = [csr_array(sparse[tile]) for tile in tiles]
+            self._sparse_transposed = [csr_array(tile.T) for tile in self._sparse]
+        else:
+            # Contiguous copies of the transposed tiles: a product with a strided view is slower.
+            self._transposed = [np.ascontiguousarray(tile.T) for tile in self._dense]
+
+    def take(self, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """Return the weights of the dense columns and, transposed, of the sparse ones."""
+        if not self.is_split:
+            return np.ascontiguousarray(weights, dtype=self.dtype), None
+        dense = np.ascontiguousarray(weights[:, self._many], dtype=self.dtype)
+        return dense, np.ascontiguousarray(weights[:, self._few].T, dtype=self.dtype)
+
+    def scores(
+        self, weights: tuple[FloatArray, FloatArray | None], number: int, out: FloatArray
+    ) -> FloatArray:
+        """Return the scores of a tile, playlists x songs, as a view of the buffer `out`."""
+        dense, sparse = weights
+        if sparse is None:
+            return np.matmul(dense, self._transposed[number], out=out.reshape(len(dense), -1))
+        by_song = out.reshape(-1, len(dense))
+        np.matmul(self._dense[number], dense.T, out=by_song)
+        by_song += self._sparse[number] @ sparse
+        return by_song.T
+
+    def sum_features(self, exps: Iterator[FloatArray], n_rows: int) -> NDArray[np.float64]:
+        """Sum exp(score) * features over all tiles; sums of tiles are kept in float64."""
+        sums = np.zeros((n_rows, self.n_features))
+        if not self.is_split:
+            for exp, dense in zip(exps, self._dense, strict=True):
+                sums += exp @ dense
+            return sums
+        many, few = np.zeros((n_rows, len(self._many))), np.zeros((len(self._few), n_rows))
+        for number, exp in enumerate(exps):
+            many += exp @ self._dense[number]
+            few += self._sparse_transposed[number] @ exp.T
+        sums[:, self._many], sums[:, self._few] = many, few.T
+        return sums
+
+
+def _mostly_zero(features: Any) -> NDArray[np.intp]:
+    """Return the columns that are multiplied as CSR; all with few non-zeros, or none."""
+    n_songs = features.shape[0]
+    if issparse(features):
+        counts = np.bincount(features.indices, minlength=features.shape[1])
+    else:
+        counts = np.count_nonzero(features, axis=0)
+    few = np.flatnonzero(counts < SPARSE_BELOW * n_songs)
+    # What was given as sparse stays so, however few columns there are.
+    return few if len(few) >= FEWEST_SPARSE_COLUMNS or issparse(features) else few[:0]
+
+
+def _dense_columns(features: FloatArray | csr_array, columns: NDArray[np.intp]) -> FloatArray:
+    return np.ascontiguousarray(to_dense(features[:, columns]))
 
 
 class Mask(NamedTuple):
@@ -257,19 +351,3 @@ def _numpy_exp(values: FloatArray) -> None:
 
 def _slices(length: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, length)) for start in range(0, length, size)]
-
-
-def _transposed(tile: FloatArray | csr_array) -> FloatArray | csr_array:
-    # A sparse tile stays as it is: _scores multiplies it from the left.
-    return tile if issparse(tile) else np.ascontiguousarray(tile.T)
-
-
-def _scores(left: FloatArray, right: FloatArray | csr_array, out: FloatArray) -> FloatArray:
-    if issparse(right):
-        np.copyto(out, (right @ left.T).T)
-        return out
-    return np.matmul(left, right, out=out)
-
-
-def _product(scores: FloatArray, tile: FloatArray | csr_array) -> FloatArray:
-    return np.asarray(scores @ tile)

@@ -64,8 +64,10 @@ def warn_not_converged(result: SolverResult, *, tol: float, max_iter: int, hint:
         "Increase `max_iter`, or `tol` if this is close enough, or the penalties; standardised "
         "features converge fastest."
     )
+    # Steps can be small far from the minimum; then the message says what contradicts them.
+    verdict = "did not converge" if result.optimality > tol else "may not have converged"
     warnings.warn(
-        f"The solver did not converge to tol={tol:g}: it reached an optimality of "
+        f"The solver {verdict} to tol={tol:g}: it reached an optimality of "
         f"{result.optimality:.2e} after {result.n_iter} iterations of max_iter={max_iter} "
         f"({result.message}). {advice}",
         ConvergenceWarning,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skmtc._fitted_state import Array, IdArray
 from skmtc._table import Ids
 from skmtc.rankers._base import BaseRanker
 
@@ -11,6 +12,12 @@ class ArtistRanker(BaseRanker):
 
     A song whose artist is not known, or is missing, has the artist code -1.
     """
+
+    _fitted_state = {
+        "popularity_": Array("songs", at_least=0),
+        "artists_": IdArray("artists"),
+        "artist_popularity_": Array("artists", at_least=0),
+    }
 
     def _fit_popularity(self, table):
         """Count how popular songs and artists are; give the code of each song's artist."""

@@ -5,68 +5,93 @@ new) and a song each have a vector, and the score is their product. A ranker is 
 methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
 """
 
-import threading
 import warnings
 from abc import ABCMeta, abstractmethod
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc._memory import row_batches
-from skmtc._state import VersionedState, all_or_nothing
+from skmtc._state import VersionedState, all_or_nothing, change_lock
 from skmtc._table import (
     ROLES,
     Ids,
+    check_even_rows,
     column_label,
     find_id_columns,
+    is_table,
     read_ids,
     read_memberships,
     shown,
     to_frame,
 )
+from skmtc._typing import Matrix, Seed, Table
+from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._added import add_at
 from skmtc.rankers._cap import artist_codes, best_with_cap
-from skmtc.rankers._forget import who_stays
+from skmtc.rankers._forget import songs_that_stay, who_stays
+from skmtc.rankers._memory_errors import fit_fits_memory
+from skmtc.rankers._names import check_names
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._seen import seen_songs
 from skmtc.rankers._sparse import one_hot
+from skmtc.rankers._ties import (
+    scores_are_equal,
+    tie_popularity,
+    tie_ranks,
+    warn_equal_scores,
+)
 from skmtc.rankers._topk import Draw, TopSongs, row_products
 from skmtc.rankers._trial import lay_out
 
 _mean_auc = make_playlist_scorer("auc")
-
-# Held while the lookups of an unpickled ranker are made; no part of any ranker's state.
-_making_lookups = threading.Lock()
 
 
 class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
-    `_query_vectors` and `_song_vectors`. They list in `_user_rows` and `_playlist_rows` the
-    attributes that have one row per user or playlist, for `forget`, and in `_derived` those that
-    are made again from others where they are needed, and so are never stored.
+    `_query_vectors` and `_song_vectors`. They declare their fitted attributes in `_fitted_state`,
+    for the check of stored models and for `forget`, and list in `_derived` those that are made
+    again from others where they are needed, and so are never stored.
     """
 
     _derived = ("_lookups",)
-    _user_rows = ("users_",)
-    _playlist_rows = ("playlists_", "membership_", "user_of_playlist_")
+    _fitted_state = {
+        "songs_": IdArray("songs"),
+        "playlists_": IdArray("playlists"),
+        "users_": IdArray("users"),
+        "membership_": Array(
+            "playlists", "songs", kinds="i", sparse=True, canonical=True, at_least=1
+        ),
+        "user_of_playlist_": Index("playlists", into="users"),
+        "left_out_": Plain(dict),
+        "_song_artists": Labels("songs", optional=True),
+        "_song_counts": Array("songs", kinds="i", at_least=0),
+        "_id_labels": Plain(tuple),
+        "_reads_arrays": Plain(bool),
+    }
 
     _doc_link_module = "skmtc"
-    _doc_link_template = (
-        "https://skmtc.readthedocs.io/en/stable/generated/skmtc.{estimator_name}.html"
-    )
+
+    @property
+    def _doc_link_template(self):
+        pages = project_urls().get("Documentation")
+        return f"{pages}/generated/skmtc.{{estimator_name}}.html" if pages else ""
 
     def _doc_link_url_param_generator(self, estimator=None):
         return {"estimator_name": type(estimator or self).__name__}
 
-    def fit(self, X, y=None):
+    def fit(self, X: Table, y: Any = None) -> Self:
         """Learn from a membership table.
 
         Parameters
@@ -84,10 +109,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         with all_or_nothing(self):
             table, frame = self._start_fit(X)
-            self._learn(X, table, frame)
+            with fit_fits_memory(self, table):
+                self._learn(X, table, frame)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Table) -> NDArray[np.float64]:
         """Score the song of each row for the playlist of the row.
 
         Which weights count is read from the ids: a known playlist, a new playlist of a known
@@ -96,14 +122,15 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
-            Membership table with the columns seen in `fit`.
+            Membership table with the columns seen in `fit`. A DataFrame needs the ids, and for
+            new songs and users the columns that describe them.
 
         Returns
         -------
         scores : ndarray of shape (n_rows,)
             The higher, the better the song suits the playlist.
         """
-        check_is_fitted(self)
+        self = self._snapshot()
         frame = self._read(X, reset=False)
         queries, query_of_row = self._distinct_queries(frame)
         songs, song_of_row = self._distinct_songs(frame)
@@ -119,7 +146,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         add_at(scores, self, queries, songs, query_of_row, song_of_row)
         return scores
 
-    def score(self, X, y=None):
+    def score(self, X: Table, y: Any = None) -> float:
         """Mean AUC over the playlists of a table.
 
         Candidates are the songs of the training catalogue, together with new songs in `X`; if all
@@ -142,7 +169,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         return _mean_auc(self, X)
 
-    def trial(self, X, *, candidates="auto", exclude_seen=True):
+    def trial(self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True) -> Any:
         """Lay out a test table for judging; scorers and `evaluate` start here.
 
         Parameters
@@ -163,25 +190,27 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         trial : Trial
             The playlists of `X` with their songs, and an iterator over blocks of scores.
         """
-        check_is_fitted(self)
+        self = self._snapshot()
         return lay_out(self, self._read(X, reset=False), candidates, exclude_seen)
 
     def recommend(
         self,
-        X,
+        X: Table,
         *,
-        n_recommendations=10,
-        candidates=None,
-        exclude_seen=True,
-        max_per_artist=None,
-        sample=False,
-        temperature=1.0,
-        random_state=None,
-    ):
+        n_recommendations: int = 10,
+        candidates: Any = None,
+        exclude_seen: bool | str = True,
+        max_per_artist: int | None = None,
+        sample: bool = False,
+        temperature: float = 1.0,
+        random_state: Seed = None,
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Give the best songs for each playlist or user asked for.
 
-        Scores are those of `predict`; of equal scores the song that comes first in the catalogue
-        or in `candidates` comes first. Queries are shared out to threads: `n_jobs` of them if the
+        Scores are those of `predict`. Of equal scores the song in more training playlists comes
+        first (a new song counts as its artist), then the one that comes first in the catalogue or
+        in `candidates`; a warning counts the queries whose scores are all equal. Queries are
+        shared out to threads: `n_jobs` of them if the
         ranker has that parameter and it is not None, else one per core; a thousand or more to the
         processes or the cluster that joblib is configured for. This changes no result.
 
@@ -227,8 +256,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         scores : ndarray of shape (n_queries, n_recommendations)
             Their scores.
         """
-        check_is_fitted(self)
-        queries = self._read_queries(to_frame(X))
+        self = self._snapshot()
+        queries = self._read_queries(self._read_asked(X))
         songs = self._read_candidates(candidates)
         seen = self._seen(queries, songs, exclude_seen)
         _check_enough(n_recommendations, songs, seen)
@@ -240,7 +269,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         draw = None
         if sample:
             draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
-        find = self._finder(queries, songs, seen=seen, draw=draw)
+        find, is_equal = self._finder(queries, songs, seen=seen, draw=draw)
         if max_per_artist is None:
             best, scores = find(n_recommendations, np.arange(len(queries)))
         else:
@@ -250,19 +279,24 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             best, scores = best_with_cap(
                 find, len(queries), n_recommendations, artists, max_per_artist
             )
+        if is_equal.any():
+            outcome = "They are ordered by popularity."
+            warn_equal_scores(self, is_equal.sum(), len(queries), len(songs), outcome)
         return songs.ids[best], scores
 
-    def forget(self, users):
+    def forget(self, users: ArrayLike) -> Self:
         """Remove users, with all that is stored of them alone.
 
-        Their ids, attributes and weights go, and so do their playlists, with ids, songs and
-        weights. Other known users and playlists are scored as before, to the last bit; a user who
-        was removed is scored as a new user.
+        Their ids, attributes and weights go, and so do their playlists, with ids and weights, and
+        the songs that nobody else has, with their artists if these have no other song. Other
+        known users and playlists are scored as before, to the last bit; only where songs went do
+        history terms, `OwnSongsRanker` and `StackingRanker`, which measure the catalogue, score a
+        little differently. A user who was removed is scored as a new user.
 
-        What was learned from many users together stays: shared weights, popularity, factors and
-        features of songs, and the songs themselves. Only a new `fit` without the users undoes
-        their part in these. A transformer passed as `user_features` may hold values of single
-        users, such as the names of all countries.
+        What was learned from many users together stays, such as shared weights, popularity, and
+        the words, tags and names that features are made of. Only a new `fit` without the users
+        undoes their part in these. A transformer passed as `user_features` may hold values of
+        single users, such as the names of all countries.
 
         Parameters
         ----------
@@ -276,15 +310,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             The ranker, changed in place.
         """
         check_is_fitted(self)
-        user_stays, playlist_stays = who_stays(self, users)
-        with all_or_nothing(self):
-            self._keep_rows(user_stays, playlist_stays)
-            new_code = np.cumsum(user_stays) - 1
-            self.user_of_playlist_ = new_code[self.user_of_playlist_]
-            self._lookups = self._make_lookups()
+        with change_lock:
+            self._replace(self._without(*who_stays(self, users)))
         return self
 
-    def query_vectors(self, X):
+    def query_vectors(self, X: Table) -> Matrix:
         """Give the vectors of queries, whose inner products with song vectors are scores.
 
         Parameters
@@ -297,10 +327,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         vectors : array or csr_array of shape (n_queries, n_dimensions)
             One vector per query.
         """
-        check_is_fitted(self)
-        return self._public_query_vectors(self._read_queries(to_frame(X)))
+        self = self._snapshot()
+        return self._public_query_vectors(self._read_queries(self._read_asked(X)))
 
-    def song_vectors(self, songs=None):
+    def song_vectors(self, songs: Any = None) -> Matrix:
         """Give the vectors of songs, whose inner products with query vectors are scores.
 
         Parameters
@@ -313,7 +343,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         vectors : array or csr_array of shape (n_songs, n_dimensions)
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
-        check_is_fitted(self)
+        self = self._snapshot()
         return self._public_song_vectors(self._read_candidates(songs))
 
     def __sklearn_tags__(self):
@@ -321,9 +351,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.string = True  # ids
         tags.target_tags.required = False
         return tags
-
-    def __getstate__(self):
-        return {k: v for k, v in super().__getstate__().items() if k not in self._derived}
 
     def _learn(self, X, table, frame):
         """Learn from a checked table, and store it."""
@@ -341,6 +368,9 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _song_vectors(self, songs):
         """Give one vector per song."""
+
+    def _finish_fit(self, X):
+        """Do now what the songs of a table would make necessary later."""
 
     def _vectors_for(self, songs):
         """Return the function that makes query vectors for some songs, and their vectors."""
@@ -375,15 +405,25 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     def _read(self, X, *, reset):
         """Read a table with the columns of `fit`."""
-        is_array = not (isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"))
+        is_array = not is_table(X)
         if reset:
             self._reads_arrays = is_array
         if is_array:
+            check_even_rows(X)
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
             return to_frame(X)
         frame = to_frame(X)
-        validate_data(self, frame, reset=reset, skip_check_array=True)
-        return frame
+        if reset or not self._finds_columns_by_name():
+            validate_data(self, frame, reset=reset, skip_check_array=True)
+            return frame
+        # What is not needed may be missing: who needs a column that is not there tells so.
+        check_names(frame.columns, self.feature_names_in_)
+        return frame[[c for c in self.feature_names_in_ if c in frame.columns]]
+
+    def _finds_columns_by_name(self):
+        """Check whether ids are found by name, so that other columns may be missing or moved."""
+        named = all(isinstance(name, str | None) for name in (self.user, self.playlist, self.song))
+        return named and hasattr(self, "feature_names_in_") and not self._reads_arrays
 
     def _warn_left_out(self, left_out):
         told = [f"{count} {what}" for what, count in left_out.items() if count]
@@ -409,15 +449,52 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             "membership_": table.membership,
             "user_of_playlist_": table.user_of_playlist,
             "left_out_": table.left_out,
+            "_song_counts": _song_counts(table.membership),
             "_lookups": {role: getattr(table, f"{role}s").ready() for role in ROLES},
         }
 
-    def _keep_rows(self, users, playlists):
-        """Keep some rows of what is stored by user and by playlist."""
-        for names, kept in ((self._user_rows, users), (self._playlist_rows, playlists)):
-            for name in names:
-                if getattr(self, name, None) is not None:
-                    setattr(self, name, getattr(self, name)[kept])
+    def _without(self, user_stays, playlist_stays):
+        """Return the attributes that change when users and playlists go."""
+        kept = {"users": user_stays, "playlists": playlist_stays}
+        song_stays = songs_that_stay(self.membership_, playlist_stays)
+        if not song_stays.all():
+            kept["songs"] = song_stays
+            kept |= self._artists_that_stay(song_stays)
+        return take(self, kept)
+
+    def _artists_that_stay(self, song_stays):
+        """Return which artists have a song that stays, by the dimension that they make."""
+        if self._song_artists is None or getattr(self, "artists_", None) is None:
+            return {}
+        return {"artists": pd.Index(self.artists_).isin(self._song_artists[song_stays])}
+
+    def _replace(self, state):
+        """Replace fitted attributes in one step, and drop what is made again from others."""
+        kept = {name: value for name, value in vars(self).items() if name not in self._derived}
+        self.__dict__ = kept | state
+
+    def _snapshot(self):
+        """Return a ranker with the attributes of this moment, whatever other threads change."""
+        check_is_fitted(self)
+        made = type(self).__new__(type(self))
+        made.__dict__ = vars(self).copy()  # in one step
+        made._make_derived()
+        self._keep_derived(made)
+        return made
+
+    def _make_derived(self):
+        """Make what is derived from other attributes and is not there."""
+        self._ids("song")
+
+    def _keep_derived(self, made):
+        """Keep what was derived for a snapshot, unless another thread changes this ranker."""
+        new = {n: v for n, v in vars(made).items() if n in self._derived and n not in vars(self)}
+        if new and change_lock.acquire(blocking=False):
+            try:
+                if self.membership_ is made.membership_:
+                    vars(self).update(new)
+            finally:
+                change_lock.release()
 
     def _make_lookups(self):
         return {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
@@ -442,9 +519,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
-            with _making_lookups:
-                if not hasattr(self, "_lookups"):
-                    self._lookups = self._make_lookups()
+            self._lookups = self._make_lookups()
         return self._lookups[role]
 
     def _find_columns(self, frame, required):
@@ -462,6 +537,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             required=required,
             by_position=names is not self._id_labels,
         )
+
+    def _read_asked(self, X):
+        """Read a table of queries, which may lack columns but not misspell them."""
+        frame = to_frame(X)
+        if self._finds_columns_by_name() and not isinstance(frame.columns, pd.RangeIndex):
+            check_names(frame.columns, self.feature_names_in_)
+        return frame
 
     def _read_queries(self, frame, required=()):
         columns = self._find_columns(frame, required)
@@ -515,7 +597,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         if candidates is None:
             return self._catalogue()
         _check_kind(candidates)
-        if np.ndim(candidates) == 1:
+        if not is_table(candidates) and np.ndim(candidates) == 1:
             return self._known_songs(np.asarray(candidates))
         frame = to_frame(candidates)
         label = self._find_columns(frame, ("song",)).song
@@ -543,12 +625,26 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             return seen
         return csr_array(seen.astype(float) @ one_hot(songs.codes, len(self.songs_)).T).astype(bool)
 
+    def _tie_ranks(self, songs):
+        """Return the order of songs with equal scores: popular ones first."""
+        counts = self._song_counts
+        new = None if songs.new_rows is None else self._artists(songs.new_rows)
+        return tie_ranks(tie_popularity(counts, self._song_artists, songs, new))
+
     def _finder(self, queries, songs, *, seen, draw):
-        """Give a function that finds the k best of songs for the queries at some positions."""
+        """Return a function that finds the k best of songs for the queries at some positions.
+
+        Also return an array that it fills in: whether all songs have the same score for a query.
+        """
         query_vectors, song_vectors = self._vectors_for(songs)
         top_songs = TopSongs(
-            song_vectors, n_queries=len(queries), draw=draw, n_jobs=getattr(self, "n_jobs", None)
+            song_vectors,
+            n_queries=len(queries),
+            draw=draw,
+            tie_rank=self._tie_ranks(songs),
+            n_jobs=getattr(self, "n_jobs", None),
         )
+        is_equal = np.zeros(len(queries), dtype=bool)
 
         def added_to(asked):
             return lambda rows: self._added_scores(queries.take(asked[rows]), songs)
@@ -557,17 +653,20 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             found = []
             for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
                 asked = positions[batch]
-                options = {
-                    "seen": None if seen is None else seen[asked],
-                    "added": added_to(asked) if self._adds_to_scores() else None,
-                    "positions": asked,
-                }
+                added = added_to(asked) if self._adds_to_scores() else None
+                options = {"seen": None if seen is None else seen[asked], "positions": asked}
                 vectors = query_vectors(queries.take(asked))
-                found.append(top_songs.best(vectors, k, **options))
+                is_equal[asked] = scores_are_equal(vectors, song_vectors, added)
+                found.append(top_songs.best(vectors, k, added=added, **options))
             columns, scores = zip(*found, strict=True)
             return np.concatenate(columns), np.concatenate(scores)
 
-        return find
+        return find, is_equal
+
+
+def _song_counts(membership):
+    """Count the playlists that hold each song."""
+    return np.bincount(membership.indices, minlength=membership.shape[1])
 
 
 def _plain_array(column):
@@ -577,8 +676,9 @@ def _plain_array(column):
 
 
 def _check_kind(candidates):
-    is_table = hasattr(candidates, "to_pandas") or np.ndim(candidates) in (1, 2)
-    if isinstance(candidates, str | dict) or not is_table:
+    is_dict = isinstance(candidates, dict)
+    is_known = not is_dict and (is_table(candidates) or np.ndim(candidates) in (1, 2))
+    if isinstance(candidates, str) or not is_known:
         raise TypeError(
             "`candidates` must be None, a list or array of song ids, or a table of songs; got "
             f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."

@@ -2,6 +2,7 @@
 
 from scipy.sparse import csr_array
 
+from skmtc._fitted_state import Array
 from skmtc.rankers._greatest_hits import GreatestHitsRanker
 
 
@@ -94,7 +95,8 @@ class CollocatedArtistRanker(GreatestHitsRanker):
 
     Examples
     --------
-    Ana has artist a1, which is collocated once with a2 and never with a3:
+    Ana has artist a1, which is collocated once with a2 and never with a3. Of equal scores the song
+    in more playlists, s3, comes first:
 
     >>> import pandas as pd
     >>> from skmtc import CollocatedArtistRanker
@@ -107,8 +109,10 @@ class CollocatedArtistRanker(GreatestHitsRanker):
     >>> ranker = CollocatedArtistRanker().fit(X)
     >>> songs, scores = ranker.recommend(pd.DataFrame({"user": ["ana"]}), n_recommendations=4)
     >>> songs.tolist(), scores.tolist()
-    ([['s1', 's2', 's3', 's4']], [[2.0, 2.0, 2.0, 0.0]])
+    ([['s3', 's1', 's2', 's4']], [[2.0, 2.0, 2.0, 0.0]])
     """
+
+    _fitted_state = {"collocation_": Array("artists", "artists", sparse=True)}
 
     def _fit(self, table, frame):
         super()._fit(table, frame)

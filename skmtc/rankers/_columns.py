@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from skmtc._fitted_state import Plain
 from skmtc._state import VersionedState
 
 
@@ -18,6 +19,8 @@ class Columns(TransformerMixin, VersionedState, BaseEstimator):
     columns : list
         Names or positions.
     """
+
+    _fitted_state = {"from_array_": Plain(bool)}
 
     def __init__(self, columns):
         self.columns = columns

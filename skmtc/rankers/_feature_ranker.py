@@ -5,6 +5,7 @@ from pandas import isna
 from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, hstack, issparse, vstack
 
+from skmtc._fitted_state import Array, Labels, Part, Plain
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._features import (
     check_features,
@@ -12,11 +13,22 @@ from skmtc.rankers._features import (
     fit_features,
     make_features,
     song_transformer,
+    transform_rows,
     user_transformer,
     without_identities,
 )
+from skmtc.rankers._forget import without_ids
 from skmtc.rankers._neighbors import similar_users
 from skmtc.rankers._queries import Songs
+from skmtc.rankers._song_values import warn_odd_values
+
+# Fitted state of rankers that sum weights of features.
+WEIGHTS = {
+    "shared_coef_": Array("features"),
+    "user_coef_": Array("users", "features"),
+    "playlist_coef_": Array("playlists", "features"),
+    "song_vectors_": Array("songs", "features", sparse=None),
+}
 
 # Beyond this, products of features and weights overflow before anything can be learned.
 LARGEST_FEATURE = 1e15
@@ -27,8 +39,14 @@ class FeatureRanker(BaseRanker):
     `fit_intercept`.
     """  # noqa: D205
 
-    _user_rows = (*BaseRanker._user_rows, "user_coef_", "user_attributes_")
-    _playlist_rows = (*BaseRanker._playlist_rows, "playlist_coef_")
+    _fitted_state = {
+        "song_features_": Part(optional=True),
+        "user_features_": Part(optional=True),
+        "song_vectors_": Array("songs", "features", sparse=None, optional=True),
+        "user_attributes_": Array("users", "attributes", sparse=None, optional=True),
+        "feature_names_out_": Labels("features"),
+        "_is_number": Plain(dict, optional=True),
+    }
     # Whether the ranker can learn weights for each of thousands of artists, albums and tags. Others
     # leave the parts of `song_features` out that have one feature for each.
     _uses_identities = False
@@ -38,6 +56,8 @@ class FeatureRanker(BaseRanker):
         transformer = song_transformer(self.song_features, frame, table.columns)
         if not self._uses_identities:
             transformer = without_identities(transformer)
+        if not self._reads_arrays:
+            warn_odd_values(frame, table, transformer)
         rows = self._transformer_input(table.song_rows, table.columns.song)
         membership = csr_array(table.membership.T)
         features = fit_features(transformer, rows, membership, table.columns.song)
@@ -71,7 +91,15 @@ class FeatureRanker(BaseRanker):
                 (table.user_of_playlist, np.arange(len(table.user_of_playlist))),
             )
         )
-        self.user_attributes_ = fit_features(transformer, rows, owners, owner)
+        self.user_attributes_ = fit_features(transformer, rows, owners, owner, "user_features")
+
+    def _without(self, user_stays, playlist_stays):
+        state = super()._without(user_stays, playlist_stays)
+        if self.song_features_ is not None and "songs_" in state:
+            gone = self.songs_[~np.isin(self.songs_, state["songs_"])]
+            label = self._id_labels[2]
+            state["song_features_"] = without_ids(self.song_features_, gone, label)
+        return state
 
     def _song_vectors(self, songs):
         if not songs.is_new.any():
@@ -106,7 +134,7 @@ class FeatureRanker(BaseRanker):
         columns = self._find_columns(extension.user_rows, ())
         owner = columns.playlist if columns.user is None else columns.user
         rows = self._transformer_input(extension.user_rows, owner)
-        new = make_features(self.user_features_, rows)
+        new = make_features(self.user_features_, rows, "user_features")
         users = Songs(extension.users.values, extension.user_source)
         return _in_order_of(users, known[users.codes[~users.is_new]], new)
 
@@ -151,7 +179,7 @@ class FeatureRanker(BaseRanker):
         columns = self._find_columns(rows, ())
         owner = columns.playlist if self.user is None else columns.user
         rows = self._with_missing(self._transformer_input(rows, owner))
-        attributes = _zeros_for_missing(self.user_features_.transform(rows))
+        attributes = _zeros_for_missing(transform_rows(self.user_features_, rows))
         attributes = check_features(attributes, self.user_features_, rows)
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
 

@@ -1,14 +1,21 @@
 """Song and user features: any scikit-learn transformer, fitted on distinct songs or users."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 from scipy.sparse import csr_array, issparse
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import OneToOneFeatureMixin, clone
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
 
 from skmtc._table import describing_columns
 from skmtc.rankers._columns import Columns
+from skmtc.rankers._memory_errors import features_fit_memory
+from skmtc.rankers._names import check_columns_of
 
 # Parts of `make_song_features` with one feature for each of thousands of artists, albums and tags.
 IDENTITY_PARTS = frozenset({"identity", "tag_identity"})
@@ -18,13 +25,19 @@ def song_transformer(song_features, frame, columns):
     """Give the unfitted transformer that `song_features` stands for.
 
     None stands for the numeric columns that describe songs, "passthrough" for every column that
-    is not an id; without any, only the constant feature is left.
+    is not an id, a list for the columns that it names; without any, only the constant feature is
+    left. A scaler of scikit-learn gets the numeric columns that describe songs.
     """
     if song_features is None:
         chosen = numeric_song_columns(frame, columns)
     elif isinstance(song_features, str) and song_features == "passthrough":
         chosen = [c for c in frame.columns if c not in columns]
         _check_numeric(frame, chosen)
+    elif isinstance(song_features, list | tuple):
+        chosen = _named_columns(song_features, frame, columns, "song_features")
+    elif _is_scaler(song_features):
+        chosen = numeric_song_columns(frame, columns)
+        return ColumnTransformer([("numeric", clone(song_features), list(chosen))])
     else:
         return _clone(song_features, "song_features")
     if not chosen and song_features is None:
@@ -68,21 +81,50 @@ def user_transformer(user_features, frame, columns):
     return _clone(user_features, "user_features")
 
 
-def fit_features(transformer, rows, membership, id_label):
+def fit_features(transformer, rows, membership, id_label, name="song_features"):
     """Fit a transformer on one row per song or user; return the matrix it makes."""
     _check_chosen(transformer, rows)
-    # Sparse parts cannot be DataFrames, whatever is configured for other transformers.
-    with config_context(transform_output="default"):
-        matrix = transformer.fit_transform(rows, membership)
-    _check_no_id(transformer, id_label, rows)
-    return check_features(matrix, transformer, rows)
+    with features_fit_memory(transformer, rows, name):
+        with _local_arrays():
+            matrix = transformer.fit_transform(rows, membership)
+        _check_no_id(transformer, id_label, rows)
+        return check_features(matrix, transformer, rows)
 
 
-def make_features(transformer, rows):
+def make_features(transformer, rows, name="song_features"):
     """Return the features that a fitted transformer makes of new songs or users."""
-    with config_context(transform_output="default"):
-        matrix = transformer.transform(rows)
-    return check_features(matrix, transformer, rows)
+    if isinstance(rows, pd.DataFrame):
+        check_columns_of(transformer, rows, _needed_columns(transformer), name)
+    with features_fit_memory(transformer, rows, name):
+        return check_features(transform_rows(transformer, rows), transformer, rows)
+
+
+def transform_rows(transformer, rows):
+    """Return what a fitted transformer makes of rows, as an array whatever is configured."""
+    with _local_arrays():
+        return transformer.transform(rows)
+
+
+@contextmanager
+def _local_arrays():
+    """Run transformers in this process and let them return arrays, whatever is configured.
+
+    Sparse parts cannot be DataFrames. A ColumnTransformer must not inherit a cluster as its backend:
+    its tables would travel for nothing, and old versions of dask mistake transformers for their own
+    tasks, or release the result of a part before it is fetched.
+    """
+    with config_context(transform_output="default"), parallel_config(backend="threading"):
+        yield
+
+
+def _needed_columns(transformer):
+    """List the columns that a fitted transformer reads; all it was fitted on if that is unknown."""
+    names = list(getattr(transformer, "feature_names_in_", ()))
+    if not isinstance(transformer, ColumnTransformer):
+        return names
+    parts = [(used, chosen) for _, used, chosen in transformer.transformers_]
+    chosen = [c for used, c in parts if not (isinstance(used, str) and used == "drop")]
+    return [c for part in chosen if isinstance(part, list | tuple) for c in part if c in names]
 
 
 def check_features(matrix, transformer, rows):
@@ -120,6 +162,40 @@ def feature_names(transformer, n_features):
         return np.asarray(transformer.get_feature_names_out(), dtype=object)
     except (AttributeError, ValueError, TypeError):
         return np.asarray([f"feature{i}" for i in range(n_features)], dtype=object)
+
+
+def _is_scaler(transformer):
+    """Check for a transformer of scikit-learn that takes every column, as long as it is a number.
+
+    These keep columns and take one at a time, and ids, which are text or codes, are none of them.
+    """
+    if isinstance(transformer, Pipeline):
+        return all(_is_scaler(step) for _, step in transformer.steps)
+    where = type(transformer).__module__
+    return isinstance(transformer, OneToOneFeatureMixin | SimpleImputer) and where.startswith(
+        ("sklearn.preprocessing", "sklearn.impute")
+    )
+
+
+def _named_columns(names, frame, columns, parameter):
+    """Check that columns are there, are numbers and are no ids."""
+    names = list(names)
+    absent = [c for c in names if c not in frame.columns]
+    if absent:
+        raise ValueError(
+            f"`{parameter}` must name columns of the table; got {absent}, which are not among "
+            f"{list(frame.columns)}. Correct the names."
+        )
+    ids = [c for c in names if c in columns]
+    if ids:
+        raise ValueError(f"`{parameter}` must not name ids; got {ids}. Leave them out.")
+    text = [c for c in names if not _is_numeric(frame[c])]
+    if text:
+        raise ValueError(
+            f"A list as `{parameter}` must name numeric columns; got {text} of other types. Use "
+            "make_song_features, which encodes them."
+        )
+    return names
 
 
 def _is_numeric(column):

@@ -6,7 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Array, IdArray, Index
 from skmtc._table import Ids
+from skmtc._typing import Column
 from skmtc.rankers._artist_ranker import ArtistRanker
 from skmtc.rankers._sparse import as_ones, one_hot
 
@@ -19,12 +21,22 @@ class GreatestHitsRanker(ArtistRanker):
     of its playlist. So both rules of the paper are one inner product.
     """
 
-    _user_rows = (*ArtistRanker._user_rows, "artists_of_user_")
-    _playlist_rows = (*ArtistRanker._playlist_rows, "artists_of_playlist_")
+    _fitted_state = {
+        "artist_of_song_": Index("songs", into="artists", missing=True),
+        "artists_of_user_": Array("users", "artists", sparse=True),
+        "artists_of_playlist_": Array("playlists", "artists", sparse=True),
+        "popular_artists_": IdArray("popular artists"),
+    }
 
     def __init__(
-        self, *, artist="artist", n_artists=10, user="user", playlist="playlist", song="song"
-    ):
+        self,
+        *,
+        artist: Column | None = "artist",
+        n_artists: int = 10,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+    ) -> None:
         self.artist = artist
         self.n_artists = n_artists
         self.user = user
@@ -48,6 +60,11 @@ class GreatestHitsRanker(ArtistRanker):
         self.artists_of_user_ = as_ones(csr_array(owned @ self.artists_of_playlist_))
         popular = _most_popular(self.artist_popularity_, self.n_artists)
         self.popular_artists_ = self.artists_[popular]
+
+    def _artists_that_stay(self, song_stays):
+        kept = super()._artists_that_stay(song_stays)
+        names = self.artists_[kept["artists"]]
+        return kept | {"popular artists": np.isin(self.popular_artists_, names)}
 
     def _query_vectors(self, queries):
         users = one_hot(queries.users, len(self.users_)) @ self.artists_of_user_

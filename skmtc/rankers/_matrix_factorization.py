@@ -1,36 +1,41 @@
 """Weighted matrix factorisation, with a content model for new songs."""
 
-import warnings
+import threading
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._checks import check_choice, check_number
+from skmtc._fitted_state import Array, Plain, Several
+from skmtc._typing import Column, Seed
 from skmtc._workers import local_jobs
+from skmtc.rankers._content_model import fit_content_model
 from skmtc.rankers._feature_ranker import FeatureRanker
 from skmtc.rankers._features import numeric_song_columns
 from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot
 
 TARGETS = ("auto", "user", "playlist")
 
-# With fewer songs than this a tenth of them says too little about when to stop.
-FEWEST_SONGS_TO_STOP_EARLY = 200
+# Held while the content model of a ranker is fitted; no part of any ranker's state.
+_fitting_content_model = threading.Lock()
+
+FACTORS = {
+    "songs": Array("songs", "factors"),
+    "users": Array("users", "factors"),
+    "playlists": Array("playlists", "factors", optional=True),
+}
 
 
 class MatrixFactorizationRanker(FeatureRanker):
     """Rank songs by weighted matrix factorisation (WMF; WMF+kNN; MF+MLP).
 
     The factors of songs and users, or of songs and playlists, are those of `implicit`'s
-    alternating least squares, which must be installed (``pip install skmtc[mf]``). Which factors
+    alternating least squares, which must be installed (``pip install implicit``). Which factors
     score a row is read from the ids:
 
     ============================== =======================================================
@@ -64,16 +69,19 @@ class MatrixFactorizationRanker(FeatureRanker):
         user's playlists. "auto" does as the paper: users for known songs, and, if there is a
         content model, also playlists for new songs.
 
-    song_features : transformer, "passthrough" or None, default=None
+    song_features : transformer, list of columns, "passthrough" or None, default=None
         Makes the features of songs for `content_model`. It is cloned and fitted on one row per
         distinct song, `fit_transform(songs, membership)`, where `membership` is the sparse
         songs x playlists matrix of 1-based positions. None takes the numeric columns that
-        describe songs, if there are any, "passthrough" every column that is not an id.
+        describe songs, if there are any, a list those that it names, "passthrough" every column
+        that is not an id. A scaler gets the numeric columns that describe songs.
 
     content_model : regressor, "mlp" or None, default="mlp"
         Predicts the factors of a song from its features. "mlp" is an `MLPRegressor` with one
         hidden layer of 64 units on standardised features. None: there is no content model, and
-        song features are not used.
+        song features are not used. As it takes longer than all the rest and only new songs need
+        it, it is fitted when the first of them is scored; to have it done before, ask for
+        `content_model_`.
 
     user_features : transformer, "passthrough" or None, default=None
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
@@ -110,7 +118,8 @@ class MatrixFactorizationRanker(FeatureRanker):
         `known_factors_` score new songs too.
 
     content_model_ : regressor or None
-        Fitted content model.
+        Fitted content model; None without song features. It is fitted when it is first asked for
+        or a new song is first scored, whichever comes first, with the same result.
 
     songs_, users_, playlists_ : ndarray
         Distinct ids, sorted.
@@ -165,25 +174,30 @@ class MatrixFactorizationRanker(FeatureRanker):
     """
 
     fit_intercept = True  # so that the content model always has a feature
+    _fitted_state = {
+        "known_factors_": Several(FACTORS),
+        "new_factors_": Several(FACTORS, optional=True),
+        "_content": Plain(dict),
+    }
 
     def __init__(
         self,
         *,
-        n_factors=64,
-        factor_l2=0.01,
-        confidence=10.0,
-        n_iterations=15,
-        target="auto",
-        song_features=None,
-        content_model="mlp",
-        user_features=None,
-        n_neighbors=100,
-        n_jobs=None,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        n_factors: int = 64,
+        factor_l2: float = 0.01,
+        confidence: float = 10.0,
+        n_iterations: int = 15,
+        target: str = "auto",
+        song_features: Any = None,
+        content_model: Any = "mlp",
+        user_features: Any = None,
+        n_neighbors: int = 100,
+        n_jobs: int | None = None,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.n_factors = n_factors
         self.factor_l2 = factor_l2
         self.confidence = confidence
@@ -218,9 +232,36 @@ class MatrixFactorizationRanker(FeatureRanker):
         self.new_factors_ = None
         if self.target == "auto" and features is not None and table.columns.user is not None:
             self.new_factors_ = self._factorize(table, seed, by_playlist=True)
-        self.content_model_ = None
+        # What the content model is fitted from, once it is needed, and then the fitted model. It is
+        # a dict, so that copies of this ranker share what one of them fits.
+        self._content = {"source": None, "fitted": None}
         if features is not None:
-            self._fit_content_model(features, seed)
+            model = self.content_model
+            model = model if isinstance(model, str) else clone(model)  # as it is at this time
+            self._content["source"] = (model, features, seed)
+
+    @property
+    def content_model_(self) -> Any:
+        """Fitted content model, or None."""
+        if not hasattr(self, "_content"):
+            raise AttributeError("`content_model_` is there after `fit` only. Call `fit` first.")
+        content = self._content
+        if content["fitted"] is None and content["source"] is not None:
+            with _fitting_content_model:
+                if content["fitted"] is None:  # no other thread was first
+                    model, features, seed = content["source"]
+                    factors = (self.new_factors_ or self.known_factors_)["songs"]
+                    content["fitted"] = fit_content_model(model, features, factors, seed)
+                    content["source"] = None  # which can be as large as all the rest
+        return content["fitted"]
+
+    def _finish_fit(self, X):
+        if self._distinct_songs(self._read(X, reset=False))[0].is_new.any():
+            getattr(self, "content_model_")  # noqa: B009
+
+    def _without(self, user_stays, playlist_stays):
+        getattr(self, "content_model_")  # noqa: B009 (fitted while all songs are there)
+        return super()._without(user_stays, playlist_stays)
 
     def _query_vectors(self, queries):
         blocks = [self.known_factors_, self.new_factors_]
@@ -237,25 +278,18 @@ class MatrixFactorizationRanker(FeatureRanker):
             vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
 
-    def _keep_rows(self, users, playlists):
-        super()._keep_rows(users, playlists)
-        kept = {"songs": slice(None), "users": users, "playlists": playlists}
-        for name in ("known_factors_", "new_factors_"):
-            factors = getattr(self, name)
-            if factors is not None:
-                rows = {k: None if v is None else v[kept[k]] for k, v in factors.items()}
-                setattr(self, name, rows)
-
     def _query_factors(self, factors, queries):
         users, playlists = factors["users"], factors["playlists"]
         mean = users.sum(axis=0) / max(1, len(users))
         return self._first_known(queries, playlists=playlists, users=users, otherwise=mean)
 
     def _factors_of_new(self, songs):
-        if self.content_model_ is None:
-            return self.known_factors_["songs"].mean(axis=0)
+        model = self.content_model_
+        if model is None:
+            factors = self.known_factors_["songs"]
+            return factors.sum(axis=0) / max(1, len(factors))
         features = self._with_constant(self._features_of_new(songs))
-        return self.content_model_.predict(features).reshape(len(songs.new_rows), -1)
+        return model.predict(features).reshape(len(songs.new_rows), -1)
 
     def _factorize(self, table, seed, *, by_playlist):
         """Give the factors of songs, users and playlists."""
@@ -300,19 +334,6 @@ class MatrixFactorizationRanker(FeatureRanker):
         del self.song_vectors_  # the vectors of songs are their factors
         return features
 
-    def _fit_content_model(self, features, seed):
-        factors = (self.new_factors_ or self.known_factors_)["songs"]
-        with warnings.catch_warnings():
-            if isinstance(self.content_model, str):
-                model = _mlp(features, seed)
-                # How many epochs there are at most is our choice, so it is no news to the caller.
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            else:
-                model = clone(self.content_model)
-            self.content_model_ = model.fit(features, factors)
-        if isinstance(self.content_model, str):
-            _drop_training_state(self.content_model_[-1].regressor_)
-
     def _seed(self):
         """Give a number for `implicit`, whose own way to read `random_state` differs."""
         if isinstance(self.random_state, Integral):
@@ -326,28 +347,6 @@ def _import_als():
     except ImportError as error:
         raise ImportError(
             "MatrixFactorizationRanker needs the package implicit; got no such package. Install "
-            "it with `pip install skmtc[mf]`."
+            "it with `pip install implicit`."
         ) from error
     return AlternatingLeastSquares
-
-
-def _drop_training_state(mlp):
-    """Keep what predicts: the optimiser and its best weights so far only serve more training.
-
-    They would triple the size of the model, and no safe format stores an optimiser.
-    """
-    for name in [name for name in vars(mlp) if name.startswith("_")]:
-        delattr(mlp, name)
-
-
-def _mlp(features, seed):
-    n_songs = features.shape[0]
-    mlp = MLPRegressor(
-        hidden_layer_sizes=(64,),
-        early_stopping=n_songs >= FEWEST_SONGS_TO_STOP_EARLY,
-        random_state=seed,
-    )
-    return make_pipeline(
-        StandardScaler(with_mean=isinstance(features, np.ndarray)),
-        TransformedTargetRegressor(mlp, transformer=StandardScaler()),
-    )

@@ -1,20 +1,31 @@
 """The ranker of the paper: shared, user and playlist weights of song features."""
 
 import os
+import warnings
+from copy import copy
+from dataclasses import replace
 from functools import partial
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_choice, check_number
+from skmtc._fitted_state import Nested, Plain, check_fitted_state
+from skmtc._state import change_lock
+from skmtc._typing import Column, Seed, StrPath, Table
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._result import warn_not_converged
-from skmtc.optimize._users_only import HeldShared, solve_users
+from skmtc.optimize.prox_newton import FixedShared, solve_users
 from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
 from skmtc.rankers._extension import extend, join_rows
-from skmtc.rankers._feature_ranker import FeatureRanker, largest_feature
-from skmtc.rankers._history_mixin import HistoryMixin
+from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker, largest_feature
+from skmtc.rankers._queries import Songs
 from skmtc.rankers._watch import CallbackSupportMixin, Watch, with_callbacks
+from skmtc.rankers.history._terms import append_vectors, read_history
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
 USER_SOLVERS = {"prox-newton": solve_users, "owlqn": solve_owlqn}
@@ -26,8 +37,11 @@ SINGLE_PRECISION_TOL = 1e-5
 LARGE_FEATURE = 100.0
 LOOSE_GAP = 0.1
 
+# Fits without held-out playlists only serve the weights of history terms: they need not be exact.
+HOLD_OUT_TOL = 1e-2
 
-class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker):
+
+class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     """Rank songs for playlists by multitask learning.
 
     The score of a song for a playlist is linear in the song's features. The weights of a playlist
@@ -59,17 +73,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         Penalty on the l1 norm of the shared weights. With U users, the paper's lambda_3 is
         `shared_l1 * U / N`: the more playlists a user has, the more of what is common to all do
         user weights take up, and a penalty that is fixed would leave nothing to new users.
-        The same number penalises the weights of history terms.
 
     push : float, default=1.0
         The larger, the more the lowest ranked songs of a playlist count (the paper's p).
 
-    song_features : transformer, "passthrough" or None, default=None
+    song_features : transformer, list of columns, "passthrough" or None, default=None
         Makes the features of songs. It is cloned and fitted on one row per distinct song,
         `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
         matrix of 1-based positions. A DataFrame keeps the song id among its columns but not
         the user and playlist ids; an array keeps all its columns in place. None takes the numeric
-        columns that describe songs, "passthrough" every column that is not an id. Parts
+        columns that describe songs, a list those that it names, "passthrough" every column that
+        is not an id. A scaler gets the numeric columns that describe songs. Parts
         of a ColumnTransformer that are named ``identity`` and ``tag_identity``, as
         `make_song_features` makes them, are left out: a weight for each user and each of
         thousands of artists is more than the solver can fit, and the history term "artist"
@@ -82,17 +96,14 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
     n_neighbors : int, default=10
         How many similar users stand in for a new one; users as similar as the last are included.
 
-    history : tuple of {"song", "artist", "collocation"}, default=()
-        What the user already has, as terms that are added to scores: how likely the user repeats
-        the song, how often the user has its artist, and how much the song goes together with what
-        the user has. See :ref:`history`. Without any, this is the model of the paper.
-
-    history_gain : float, default=2.0
-        Factor of the history terms. With 1, songs that were held out are likeliest; more brings
-        more of them to the top of the list, see :ref:`history`.
+    history : HistoryTerms, str, tuple of str or None, default=None
+        Terms for what the user already has, which are added to scores, or their names: "song",
+        "artist", "co-occurrence". Its parameters are tuned as ``history__gain`` and the like. See
+        :ref:`history`. None is the model of the paper.
 
     artist : str or int, default="artist"
-        Column of the artist, by name or position, for the history term "artist".
+        Column of the artist, by name or position, for the history term "artist" and for
+        `max_per_artist` of `recommend`.
 
     loss : {"classification", "ranking"}, default="classification"
         The paper's classification loss, or the p-norm push, a ranking loss that it stands in
@@ -172,36 +183,15 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         A bound on the relative suboptimality that is certain, but mostly far larger than the
         truth; NaN for "owlqn".
 
-    history_ : dict of str to list
+    solver_history_ : dict of str to list
         Objective, optimality, seconds and, for "prox-newton", passes over the data and gaps, one
         value per iteration.
 
     n_iter_ : int
         Number of iterations of the solver.
 
-    history_coef_ : ndarray of shape (2, n_terms)
-        Weights of the terms of `history`, before `history_gain`: for new playlists of known users
-        in the first row, for known playlists in the second.
-
-    history_scale_ : ndarray of shape (2,)
-        Scales for the two kinds of playlists: songs that were held out are distributed like
-        exp(scale * score), as well as scores can tell. 1 without `history`.
-
-    artists_, artist_of_song_ : ndarray or None
-        Distinct artists, and the position among them of each song's, -1 for none; None without
-        the term "artist".
-
-    collocation_ : tuple of two csr_array of shape (n_songs, n_songs) or None
-        How much songs share users, for new playlists, and how much they share playlists, for known
-        ones; each for a song's strongest neighbours. Users with more than 500 songs do not count.
-        None without the term "collocation".
-
-    repeat_rate_ : float or None
-        Share of songs that users had in another playlist; None without `history`.
-
-    repeat_propensity_ : ndarray of shape (n_songs,) or None
-        How often each song is repeated by users who have it, relative to all songs; None without
-        `history`.
+    history_ : HistoryTerms or None
+        Fitted history terms; None without `history`.
 
     song_features_, user_features_ : transformer or None
         Fitted transformers.
@@ -267,35 +257,42 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
     [['s3', 's1'], ['s6', 's5']]
     """
 
-    _derived = (*FeatureRanker._derived, "_history_terms")
+    _fitted_state = WEIGHTS | {
+        "lambdas_": Plain(tuple),
+        "objective_": Plain(Real),
+        "optimality_": Plain(Real),
+        "dual_gap_": Plain(Real),
+        "n_iter_": Plain.count(),
+        "solver_history_": Plain(dict),
+        "history_": Nested("songs", optional=True),
+    }
 
     def __init__(
         self,
         *,
-        user_l2=0.3,
-        playlist_l1=0.2,
-        shared_l1=0.02,
-        push=1.0,
-        song_features=None,
-        user_features=None,
-        n_neighbors=10,
-        history=(),
-        history_gain=2.0,
-        artist="artist",
-        loss="classification",
-        fit_intercept=True,
-        solver="prox-newton",
-        tol=1e-3,
-        max_iter=1000,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-        verbose=0,
-    ):
+        user_l2: float = 0.3,
+        playlist_l1: float = 0.2,
+        shared_l1: float = 0.02,
+        push: float = 1.0,
+        song_features: Any = None,
+        user_features: Any = None,
+        n_neighbors: int = 10,
+        history: Any = None,
+        artist: Column | None = "artist",
+        loss: str = "classification",
+        fit_intercept: bool = True,
+        solver: str = "prox-newton",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        checkpoint: StrPath | None = None,
+        n_jobs: int | None = None,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.user_l2 = user_l2
         self.playlist_l1 = playlist_l1
         self.shared_l1 = shared_l1
@@ -304,7 +301,6 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self.user_features = user_features
         self.n_neighbors = n_neighbors
         self.history = history
-        self.history_gain = history_gain
         self.artist = artist
         self.loss = loss
         self.fit_intercept = fit_intercept
@@ -320,7 +316,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self.random_state = random_state
         self.verbose = verbose
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Table, y: Any = None) -> Self:
         """Add playlists, users and songs exactly, with the shared weights held.
 
         For every user named in `X`, the user's own problem is solved to `tol`: all the user's
@@ -368,11 +364,13 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         if not hasattr(self, "shared_coef_"):
             return self.fit(X)
         self._check_parameters()
-        self._check_intercept()
-        extension = extend(self, self._read(X, reset=False))
-        self._warn_left_out(extension.left_out)
-        # Nothing is stored before everything is there; and this cannot be interrupted.
-        vars(self).update(self._extended(extension))
+        with change_lock:  # of two threads, the second adds to what the first has added
+            check_fitted_state(self)
+            self._check_intercept()
+            extension = extend(self, self._read(X, reset=False))
+            self._warn_left_out(extension.left_out)
+            # Nothing is stored before everything is there; and this cannot be interrupted.
+            self._replace(self._extended(extension))
         return self
 
     def __getstate__(self):
@@ -407,10 +405,30 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
             self._store_nothing_learned()
             return
         objective = self._objective(features, table)
+        checkpoint = self._open_checkpoint(objective)
         coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        result = self._solve(objective, coef0, partial(watch.iteration_ends, objective))
+        result = self._solve(objective, coef0, partial(watch.iteration_ends, objective), checkpoint)
         self._store_result(objective, result, features, may_warn=not watch.stopped)
         self._fit_history(table, frame)
+        # Only now: a fit that is killed in its second stage goes on from the end of the first.
+        if checkpoint is not None and result.converged:
+            checkpoint.remove()
+
+    def _open_checkpoint(self, objective):
+        if self.checkpoint is None:
+            return None
+        return Checkpoint(self.checkpoint, fingerprint(objective, self.solver), self.tol)
+
+    def _check_history(self):
+        history = read_history(self.history)
+        if history is None:
+            return
+        history.check()
+        if self.loss != "classification":
+            raise ValueError(
+                "`history` needs loss='classification', because scores of a ranking loss have no "
+                f"level that terms could be added to; got loss={self.loss!r}. Pass history=None."
+            )
 
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
@@ -423,23 +441,84 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
             features, table.membership, table.user_of_playlist, **self._problem_parameters(table)
         )
 
+    def _fit_history(self, table, frame):
+        """Fit the weights of history terms, with all other weights fixed."""
+        history = read_history(self.history)
+        if history is None:
+            self.history_ = None
+            return
+        rng = check_random_state(check_random_state(self.random_state).randint(2**31 - 1))
+        fit_without = partial(self._fit_without, table, frame)
+        self.history_ = clone(history).learn(
+            table, fit_without, artist=self.artist, random_state=rng, n_jobs=self.n_jobs
+        )
+
+    def _fit_without(self, table, frame, fold):
+        """Fit features, and the users of held-out playlists, on what a fold keeps.
+
+        Returns
+        -------
+        weights_of : callable
+            Returns the weights of playlists, given whether they count as known.
+
+        song_vectors : array or csr_array of shape (n_songs, n_features)
+            Vectors of all songs; held-out songs are transformed like new ones.
+
+        converged : bool
+            Whether the solver reached its tolerance.
+        """
+        ranker = copy(self)
+        songs = np.flatnonzero(~fold.is_new_song)
+        kept, owners = fold.kept[:, songs], table.user_of_playlist
+        part = replace(table, membership=kept, song_rows=table.song_rows.iloc[songs])
+        features = self._in_working_precision(ranker._fit_song_features(part, frame))
+        # Only users of held-out playlists are asked for, so only these are fitted.
+        users = np.unique(owners[np.concatenate([fold.new, fold.known])])
+        lengths = np.diff(kept.indptr)
+        teaches = (lengths > 0) & (lengths < len(songs))
+        rows = np.flatnonzero(np.isin(owners, users) & teaches)
+        objective = MultitaskObjective(
+            features,
+            kept[rows],
+            np.searchsorted(users, owners[rows]),
+            **self._problem_parameters(table),
+        )
+        options = {"tol": max(self.tol, HOLD_OUT_TOL), "max_iter": self.max_iter}
+        result = SOLVERS[self.solver](objective, **options)
+        shared, user, playlist = objective.split(result.coef)
+        user_coef = np.zeros((len(table.users), objective.n_features))
+        playlist_coef = np.zeros((len(owners), objective.n_features))
+        user_coef[users], playlist_coef[rows] = user, playlist
+
+        def weights_of(playlists, are_known):
+            weights = shared + user_coef[owners[playlists]]
+            return weights + playlist_coef[playlists] if are_known else weights
+
+        codes = np.full(len(fold.is_new_song), -1)
+        codes[songs] = np.arange(len(songs))
+        new_rows = table.song_rows.iloc[np.flatnonzero(fold.is_new_song)]
+        vectors = ranker._song_vectors(Songs(table.songs.values, codes, new_rows))
+        return weights_of, vectors, result.converged
+
     def _problem_parameters(self, table):
         names = ("user_l2", "playlist_l1", "push", "loss", "fit_intercept", "n_jobs")
         shared_l1 = self._lambdas(len(table.users), len(table.playlists))[2]
         return {name: getattr(self, name) for name in names} | {"shared_l1": shared_l1}
 
-    def _solve(self, objective, coef0, iteration_ends):
+    def _solve(self, objective, coef0, iteration_ends, checkpoint):
         """Minimise; with a checkpoint, from where a fit that did not end has left it."""
         solve, options = SOLVERS[self.solver], self._solver_options(iteration_ends)
-        if self.checkpoint is None:
+        if checkpoint is None:
             return solve(objective, coef0, **options)
-        checkpoint = Checkpoint(self.checkpoint, fingerprint(objective, self.solver))
-        saved = checkpoint.load()
+        saved = checkpoint.load(objective.shape)
         if saved is not None:
-            coef0, options["history0"] = saved
+            if saved.converged:
+                return saved
+            coef0, options["history0"] = saved.coef, saved.history
         options["callback"] = checkpoint.then(options["callback"])
         result = solve(objective, coef0, **options)
-        checkpoint.close(result)
+        if not result.converged or self.history is not None:
+            checkpoint.save(result)
         return result
 
     def _solver_options(self, iteration_ends=None):
@@ -457,6 +536,39 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
 
     def _query_vectors(self, queries):
         return self._sum_of_weights(queries)
+
+    def _bound_history(self):
+        """Return the fitted history terms with the playlists of this ranker, or None."""
+        history = self.history_
+        if history is None:
+            return None
+        if not history.is_bound_to(self.membership_, self.user_of_playlist_):
+            if history.is_bound:  # to the playlists of another ranker, which shares the terms
+                history = self.history_ = copy(history)
+            history.bind(self.membership_, self.user_of_playlist_, len(self.users_))
+        return history
+
+    def _make_derived(self):
+        super()._make_derived()
+        self._bound_history()
+
+    def _adds_to_scores(self):
+        return self.history_ is not None and self.history_.changes_scores()
+
+    def _added_scores(self, queries, songs):
+        return self._bound_history().scores(queries, songs) if self._adds_to_scores() else []
+
+    def _public_query_vectors(self, queries):
+        vectors = self._query_vectors(queries)
+        if not self._adds_to_scores():
+            return vectors
+        return append_vectors(vectors, self._bound_history().query_vectors(queries))
+
+    def _public_song_vectors(self, songs):
+        vectors = self._song_vectors(songs)
+        if not self._adds_to_scores():
+            return vectors
+        return append_vectors(vectors, self._bound_history().song_vectors(songs))
 
     def _in_working_precision(self, features):
         if self.solver == "prox-newton" and self.tol >= SINGLE_PRECISION_TOL:
@@ -480,14 +592,23 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
 
     def _store_result(self, objective, result, features, *, may_warn=True):
         hint = self._scaling_hint(features)
-        if may_warn and (not result.converged or (hint and _is_loose(result))):
+        if may_warn and not result.converged:
             warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
+        elif may_warn and hint and _is_loose(result):
+            gap = result.history["restricted_gap"][-1]
+            warnings.warn(
+                f"The solver reached tol={self.tol:g}, but features of unlike sizes make its steps "
+                f"short, so that this says little: the bound on the relative suboptimality is "
+                f"{gap:.2g}. {hint}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self._store_coef(objective, result.coef)
         self.lambdas_ = self._lambdas(objective.n_users, objective.n_playlists)
         self.objective_ = result.objective
         self.optimality_ = result.optimality
         self.n_iter_ = result.n_iter
-        self.history_ = result.history
+        self.solver_history_ = result.history
         self.dual_gap_ = result.history["dual_gap"][-1] if "dual_gap" in result.history else np.nan
 
     def _lambdas(self, n_users, n_playlists):
@@ -510,9 +631,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         self.user_coef_ = self.playlist_coef_ = np.zeros((0, n_features))
         self.lambdas_ = (np.inf, np.inf, float(self.shared_l1))
         self.objective_ = self.optimality_ = self.dual_gap_ = 0.0
-        self.history_ = {}
+        self.solver_history_ = {}
         self.n_iter_ = 0
-        self._store_no_history()
+        self.history_ = None
 
     def _extended(self, extension):
         """Solve the named users' problems; give all attributes that change."""
@@ -522,26 +643,23 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         if len(extension.named_users):
             self._solve_named(extension, vectors, user_coef, playlist_coef)
         n_users, n_playlists = len(extension.users), len(extension.playlists)
-        return (
-            self._tables(extension)
-            | {
-                "song_vectors_": vectors,
-                "_song_artists": self._joined_artists(extension),
-                "user_attributes_": self._joined_user_attributes(extension),
-                "user_coef_": user_coef,
-                "playlist_coef_": playlist_coef,
-                "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
-                "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
-            }
-            | self._extended_history(extension)
-        )
+        return self._tables(extension) | {
+            "song_vectors_": vectors,
+            "_song_artists": self._joined_artists(extension),
+            "user_attributes_": self._joined_user_attributes(extension),
+            "user_coef_": user_coef,
+            "playlist_coef_": playlist_coef,
+            "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
+            "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
+            "history_": None if self.history_ is None else self.history_.appended(extension),
+        }
 
     def _solve_named(self, extension, vectors, user_coef, playlist_coef):
         """Put the weights of the named users and of their playlists in their rows."""
         features = vectors[:, :-1] if self.fit_intercept else vectors
         users = extension.named_users
         rows = np.flatnonzero(np.isin(extension.user_of_playlist, users))
-        objective = HeldShared(
+        objective = FixedShared(
             self._in_working_precision(features),
             extension.membership[rows],
             np.searchsorted(users, extension.user_of_playlist[rows]),
@@ -569,8 +687,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, HistoryMixin, FeatureRanker)
         if size <= LARGE_FEATURE:
             return ""
         return (
-            f"Feature {name!r} reaches {size:.3g}: rescale it, e.g. with StandardScaler in "
-            "`song_features`; otherwise increase `max_iter`."
+            f"Feature {name!r} reaches {size:.3g}: rescale it, e.g. with "
+            "make_song_features(X) as `song_features`; otherwise lower `tol` or increase "
+            "`max_iter`."
         )
 
 

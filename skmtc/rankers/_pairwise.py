@@ -1,11 +1,15 @@
 """Learning to rank by comparing pairs of songs."""
 
+from typing import Any
+
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_number
+from skmtc._fitted_state import Array
+from skmtc._typing import Column, Seed
 from skmtc.optimize._pairwise import descend_pairs
-from skmtc.rankers._feature_ranker import FeatureRanker
+from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker
 
 
 class PairwiseRanker(FeatureRanker):
@@ -152,25 +156,26 @@ class PairwiseRanker(FeatureRanker):
     [['fast'], ['slow']]
     """
 
+    _fitted_state = WEIGHTS | {"loss_curve_": Array(None)}
     fit_intercept = True  # the layout of `MultitaskPlaylistRanker`, though it cancels in pairs
 
     def __init__(
         self,
         *,
-        user_l2=1.0,
-        playlist_l2=10.0,
-        shared_l2=0.01,
-        learning_rate=0.1,
-        n_epochs=20,
-        batch_size=1024,
-        song_features=None,
-        user_features=None,
-        n_neighbors=10,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        user_l2: float = 1.0,
+        playlist_l2: float = 10.0,
+        shared_l2: float = 0.01,
+        learning_rate: float = 0.1,
+        n_epochs: int = 20,
+        batch_size: int = 1024,
+        song_features: Any = None,
+        user_features: Any = None,
+        n_neighbors: int = 10,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.user_l2 = user_l2
         self.playlist_l2 = playlist_l2
         self.shared_l2 = shared_l2

@@ -1,17 +1,22 @@
 """Many settings of the penalties, each from the weights of a stronger one."""
 
+from collections.abc import Mapping, Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from skmtc.optimize._prox_newton import prox_newton_path
+from skmtc._typing import Table
+from skmtc.optimize.prox_newton import prox_newton_path
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
 
 PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
 
 
-def regularization_path(ranker, X, penalties):
+def regularization_path(
+    ranker: MultitaskPlaylistRanker, X: Table, penalties: Sequence[Mapping[str, Any]]
+) -> list[MultitaskPlaylistRanker]:
     """Fit a ranker with many settings of its penalties.
 
     The table is read and features are made once. Settings are fitted from strong to weak

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skmtc._typing import Column
 from skmtc.rankers._artist_ranker import ArtistRanker
 
 
@@ -81,7 +82,14 @@ class PopularityRanker(ArtistRanker):
     ([['s1', 's2']], [[2.0, 1.0]])
     """
 
-    def __init__(self, *, artist="artist", user="user", playlist="playlist", song="song"):
+    def __init__(
+        self,
+        *,
+        artist: Column | None = "artist",
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+    ) -> None:
         self.artist = artist
         self.user = user
         self.playlist = playlist

@@ -1,16 +1,20 @@
 """Ridge regression of membership: the strong and simple opponent."""
 
-import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse import csc_array, csr_array, issparse
+from typing import Any
 
-from skmtc._checks import check_number
-from skmtc._memory import row_batches
-from skmtc.rankers._feature_ranker import FeatureRanker
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
+
+from skmtc._checks import check_choice, check_number
+from skmtc._typing import Column, Seed
+from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker
+from skmtc.rankers._ridge_solvers import SOLVERS, ridge_coef
 from skmtc.rankers._sparse import as_ones, mean_of_groups
 
-# A column with more non-zeros than this share is multiplied as a dense one.
-FULL_COLUMN = 0.2
+# Power iterations of the decomposition of memberships, whose singular values decay slowly.
+SVD_ITERATIONS = 8
 
 
 class RidgeRanker(FeatureRanker):
@@ -39,6 +43,16 @@ class RidgeRanker(FeatureRanker):
         `Ridge` is `l2` times the number of songs. The default suits blocks of features of the
         length 3, which `make_song_features` makes.
 
+    n_components : int or None, default=None
+        Number of components of the memberships to regress: the playlists x songs matrix is
+        replaced by its truncated singular value decomposition, which fills in songs that similar
+        playlists have. None regresses the memberships as they are.
+
+    solver : {"auto", "cholesky", "dual", "cg"}, default="auto"
+        "cholesky" factorises a features x features matrix, "dual" a songs x songs one, "cg" runs
+        conjugate gradients and needs neither. All give the same weights, to about 1e-6. "auto"
+        takes the smaller factorisation, and "cg" if both are above 10,000.
+
     song_features : transformer, "passthrough" or None, default=None
         Makes the features of songs. It is cloned and fitted on one row per distinct song,
         `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
@@ -65,6 +79,9 @@ class RidgeRanker(FeatureRanker):
 
     song : str or int, default="song"
         Column of song ids.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the decomposition, if `n_components` is set.
 
     Attributes
     ----------
@@ -131,20 +148,26 @@ class RidgeRanker(FeatureRanker):
     """
 
     _uses_identities = True
+    _fitted_state = WEIGHTS
 
     def __init__(
         self,
         *,
-        l2=0.3,
-        song_features=None,
-        user_features=None,
-        n_neighbors=10,
-        fit_intercept=True,
-        user="user",
-        playlist="playlist",
-        song="song",
-    ):
+        l2: float = 0.3,
+        n_components: int | None = None,
+        solver: str = "auto",
+        song_features: Any = None,
+        user_features: Any = None,
+        n_neighbors: int = 10,
+        fit_intercept: bool = True,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.l2 = l2
+        self.n_components = n_components
+        self.solver = solver
         self.song_features = song_features
         self.user_features = user_features
         self.n_neighbors = n_neighbors
@@ -152,24 +175,42 @@ class RidgeRanker(FeatureRanker):
         self.user = user
         self.playlist = playlist
         self.song = song
+        self.random_state = random_state
 
     def _check_parameters(self):
         check_number("l2", self.l2, above=0)
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, at_least=1, whole=True)
+        check_choice("solver", self.solver, ("auto", *SOLVERS))
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
 
     def _fit(self, table, frame):
         features = self._fit_song_features(table, frame)
         self._fit_user_features(table, frame)
-        coef = ridge_coef(
-            features,
-            as_ones(table.membership),
-            l2=self.l2 * features.shape[0],
-            fit_intercept=self.fit_intercept,
-        )
+        # More threads inside BLAS would sum in another order, and a stack fits rankers in processes
+        # that have fewer of them.
+        with threadpool_limits(1, user_api="blas"):
+            coef = self._coef_of_playlists(features, as_ones(table.membership))
         self.playlist_coef_ = coef
         self.user_coef_ = mean_of_groups(table.user_of_playlist, len(table.users)) @ coef
         everybody = mean_of_groups(np.zeros(len(coef), dtype=np.intp), 1)
         self.shared_coef_ = (everybody @ coef)[0]
+
+    def _coef_of_playlists(self, features, membership):
+        """Solve the regressions of all playlists, or of the leading components of memberships."""
+        options = {
+            "l2": self.l2 * features.shape[0],
+            "fit_intercept": self.fit_intercept,
+            "solver": self.solver,
+        }
+        if self.n_components is None or self.n_components >= min(membership.shape):
+            return ridge_coef(features, membership, **options)
+        # Y = U S V' and weights are linear in the targets: regress the rows of V', then mix.
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        left, sizes, right = randomized_svd(
+            membership, self.n_components, n_iter=SVD_ITERATIONS, random_state=seed
+        )
+        return (left * sizes) @ ridge_coef(features, right, **options)
 
     def _query_vectors(self, queries):
         return self._first_known(
@@ -178,109 +219,3 @@ class RidgeRanker(FeatureRanker):
             users=self.user_coef_,
             otherwise=self.shared_coef_,
         )
-
-
-def ridge_coef(features, targets, *, l2, fit_intercept):
-    """Solve a ridge regression for each row of sparse targets.
-
-    Parameters
-    ----------
-    features : array or csr_array of shape (n_songs, n_features)
-        Features.
-
-    targets : csr_array of shape (n_targets, n_songs)
-        What to predict, one regression per row.
-
-    l2 : float
-        Penalty on the squared norm of the coefficients.
-
-    fit_intercept : bool
-        Whether each regression has an intercept, which is not penalised.
-
-    Returns
-    -------
-    coef : ndarray of shape (n_targets, n_features) or (n_targets, n_features + 1)
-        Coefficients; with an intercept it is the last column.
-    """
-    n_songs, n_features = features.shape
-    columns = SplitColumns(features)
-    mean = columns.mean() if fit_intercept else np.zeros(n_features)
-    if n_features == 0:  # what LAPACK does not take
-        means = np.asarray(targets.sum(axis=1), dtype=np.float64) / n_songs
-        return means[:, None] if fit_intercept else np.empty((targets.shape[0], 0))
-    gram = columns.centred_gram(mean)
-    gram[np.diag_indices_from(gram)] += l2
-    # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
-    factor = cho_factor(gram.T, overwrite_a=True, check_finite=False)
-    coef = np.empty((targets.shape[0], n_features + bool(fit_intercept)))
-    for batch in row_batches(targets.shape[0], 24 * max(1, n_features)):
-        sums = targets[batch].sum(axis=1)
-        products = columns.products(targets[batch]) - np.outer(sums, mean)
-        solved = cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
-        coef[batch, :n_features] = solved
-        if fit_intercept:
-            coef[batch, -1] = sums / n_songs - solved @ mean
-    return coef
-
-
-class SplitColumns:
-    """Features whose dense and sparse columns are multiplied each in its own way.
-
-    Vectors and identities side by side are a sparse matrix with some full columns. BLAS multiplies
-    these ten times as fast as sparse products do.
-
-    Parameters
-    ----------
-    features : array or csr_array of shape (n_songs, n_features)
-        Features.
-    """
-
-    def __init__(self, features):
-        self.shape = features.shape
-        if issparse(features):
-            columns = csc_array(features)
-            is_full = np.diff(columns.indptr) > FULL_COLUMN * features.shape[0]
-            self.full, self.rest = np.flatnonzero(is_full), np.flatnonzero(~is_full)
-            self.dense = columns[:, self.full].toarray()
-            self.sparse = csr_array(columns[:, self.rest], dtype=np.float64)
-        else:
-            self.full, self.rest = np.arange(features.shape[1]), np.arange(0)
-            self.dense = features
-            self.sparse = csr_array((features.shape[0], 0))
-
-    def mean(self):
-        """Return the mean of each feature."""
-        mean = np.empty(self.shape[1])
-        mean[self.full] = self.dense.mean(axis=0, dtype=np.float64)
-        mean[self.rest] = self.sparse.sum(axis=0) / self.shape[0]
-        return mean
-
-    def centred_gram(self, mean):
-        """Return the sums over songs of products of two features less their means."""
-        full, rest = self.full, self.rest
-        gram = np.zeros((self.shape[1], self.shape[1]))
-        pairs = (self.sparse.T @ self.sparse).tocoo()
-        gram[rest[pairs.row], rest[pairs.col]] = pairs.data
-        mixed = self.sparse.T @ self.dense
-        gram[np.ix_(rest, full)] = mixed
-        gram[np.ix_(full, rest)] = mixed.T
-        # Sparse columns are not centred, but corrected: their means are small.
-        for batch in row_batches(len(mean), 24 * max(1, len(mean))):
-            gram[batch] -= np.outer(self.shape[0] * mean[batch], mean)
-        gram[np.ix_(full, full)] = self._dense_gram(mean[full])
-        return gram
-
-    def _dense_gram(self, mean):
-        # In batches, so that there is no centred copy of all songs.
-        gram = np.zeros((len(mean), len(mean)))
-        for batch in row_batches(len(self.dense), 16 * max(1, len(mean))):
-            centred = self.dense[batch] - mean
-            gram += centred.T @ centred
-        return gram
-
-    def products(self, targets):
-        """Return the sums of features over the songs of each row of sparse targets."""
-        products = np.empty((targets.shape[0], self.shape[1]))
-        products[:, self.full] = targets @ self.dense
-        products[:, self.rest] = (targets @ self.sparse).toarray()
-        return products

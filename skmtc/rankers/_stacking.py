@@ -1,16 +1,23 @@
 """A weighted sum of rankers, with weights for every situation."""
 
 import warnings
+from collections.abc import Sequence
+from copy import copy
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from skmtc._fitted_state import Array, Plain, Stacked, check_fitted_state
+from skmtc._state import all_or_nothing, change_lock
+from skmtc._typing import Column, Seed
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._situations import WHAT, WHO, default_splitters, hold_out, who_asks
 from skmtc.rankers._stacking_weights import fit_weights, inverse_spread, spread_vectors
@@ -119,18 +126,24 @@ class StackingRanker(BaseRanker):
     """
 
     _derived = (*BaseRanker._derived, "_spread_vectors")
+    _fitted_state = {
+        "names_": Plain(list),
+        "estimators_": Stacked("rankers", "songs", "playlists", "users"),
+        "coef_": Array(len(WHAT), len(WHO), "rankers", at_least=0),
+        "n_held_out_": Array(len(WHAT), len(WHO), kinds="i", at_least=0),
+    }
 
     def __init__(
         self,
-        estimators,
+        estimators: Sequence[tuple[str, Any]],
         *,
-        cv=None,
-        n_jobs=None,
-        user="user",
-        playlist="playlist",
-        song="song",
-        random_state=None,
-    ):
+        cv: Any = None,
+        n_jobs: int | None = None,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
         self.estimators = estimators
         self.cv = cv
         self.n_jobs = n_jobs
@@ -140,19 +153,19 @@ class StackingRanker(BaseRanker):
         self.random_state = random_state
 
     @property
-    def weights_(self):
+    def weights_(self) -> pd.DataFrame:
         """The weights of rankers, one row per situation."""
         situations = pd.MultiIndex.from_product([WHAT, WHO], names=["what", "who"])
         table = self.coef_.reshape(len(situations), -1)
         return pd.DataFrame(table, situations, self.names_).swaplevel().sort_index()
 
     @property
-    def named_estimators_(self):
+    def named_estimators_(self) -> dict[str, Any]:
         """The fitted rankers by name."""
         return dict(zip(self.names_, self.estimators_, strict=True))
 
     @property
-    def user_features_(self):
+    def user_features_(self) -> Any:
         """The fitted transformer of users, of the first ranker that has one; else None."""
         found = (getattr(ranker, "user_features_", None) for ranker in self.estimators_)
         return next((transformer for transformer in found if transformer is not None), None)
@@ -176,16 +189,17 @@ class StackingRanker(BaseRanker):
         """
         if not hasattr(self, "coef_"):
             return self.fit(X)
-        for ranker in self.estimators_:
-            ranker.partial_fit(X)
-        first = self.estimators_[0]
         names = ("songs_", "playlists_", "users_", "membership_", "user_of_playlist_", "left_out_")
-        vars(self).update({name: getattr(first, name) for name in (*names, "_song_artists")})
-        self._lookups = self._make_lookups()
-        self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
+        names += ("_song_artists", "_song_counts")
+        with change_lock:
+            check_fitted_state(self)
+            # Of copies, so that all rankers have the new rows or none has.
+            estimators = [copy(ranker).partial_fit(X) for ranker in self.estimators_]
+            shared = {name: getattr(estimators[0], name) for name in names}
+            self._replace(shared | {"estimators_": estimators})
         return self
 
-    def forget(self, users):
+    def forget(self, users: ArrayLike) -> Self:
         """Remove users, with all that is stored of them alone, from every ranker.
 
         Parameters
@@ -198,12 +212,13 @@ class StackingRanker(BaseRanker):
         self : object
             The ranker, changed in place.
         """
-        super().forget(users)
-        for ranker in self.estimators_:
-            ranker.forget(users)
+        with change_lock, all_or_nothing(self):
+            estimators = [copy(ranker).forget(users) for ranker in self.estimators_]
+            super().forget(users)
+            self.estimators_ = estimators
         return self
 
-    def get_params(self, deep=True):
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with those of the rankers as ``name__parameter``.
 
         Parameters
@@ -225,7 +240,7 @@ class StackingRanker(BaseRanker):
                     params |= {f"{name}__{key}": value for key, value in own.items()}
         return params
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Set parameters, rankers by their names, or parameters of rankers.
 
         Parameters
@@ -346,6 +361,12 @@ class StackingRanker(BaseRanker):
             own = ranker._query_vectors(queries) if vectors is None else vectors[k]
             scales[k] = weights[:, k] * inverse_spread(own, self._spread[k])
         return scales
+
+    def _make_derived(self):
+        super()._make_derived()
+        for ranker in self.estimators_:
+            ranker._make_derived()
+        _ = self._spread
 
     @property
     def _spread(self):

@@ -1,16 +1,16 @@
 """Weights of stacked rankers, fitted on held-out rows of every situation."""
 
+from functools import partial
+
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.extmath import safe_sparse_dot
 
-from skmtc._memory import rows_that_fit
 from skmtc.optimize._log_rank import solve_log_rank
-from skmtc.optimize._pair_weights import Pairs
-from skmtc.rankers._history_pairs import empty_pairs, join_pairs
 from skmtc.rankers._queries import Songs
 from skmtc.rankers._situations import WHAT, WHO, who_asks
-from skmtc.rankers._sparse import add_sparse, as_ones
+from skmtc.rankers._sparse import add_sparse
+from skmtc.rankers.history._pairs import mixed_shares, sample_pairs, softmax_weights
 
 # Songs of the catalogue by which the spread of a query's scores is measured.
 SPREAD_SONGS = 1000
@@ -18,8 +18,6 @@ SPREAD_SONGS = 1000
 # fewer nothing can be learned.
 MOST_PLAYLISTS = 500
 FEWEST_PLAYLISTS = 20
-# Playlists that are scored together.
-BLOCK_ROWS = 64
 # About how many candidates stand for all; with fewer songs, all are there.
 SAMPLED_SONGS = 300
 
@@ -33,6 +31,8 @@ def spread_vectors(ranker):
 
 def inverse_spread(query_vectors, song_vectors):
     """Return 1 over the standard deviation of each query's scores; 0 where all are equal."""
+    if song_vectors.shape[0] == 0:  # all songs were forgotten
+        return np.zeros(query_vectors.shape[0])
     scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
     spread = scores.std(axis=1)
     is_flat = spread <= 1e-12 * np.abs(scores).max(axis=1, initial=0.0)
@@ -88,8 +88,13 @@ def _pairs_of_situations(rankers, held, rng):
             found = np.sort(rng.permutation(found)[:MOST_PLAYLISTS])
             chosen = queries.take(found)
             seen = first._seen(chosen, candidates, True)
-            pairs = _sample_pairs(
-                score, len(rankers), chosen, held=membership[found], seen=seen, rng=rng
+            pairs = sample_pairs(
+                partial(_score_rows, score, chosen),
+                len(rankers),
+                held=membership[found],
+                seen=seen,
+                sample_size=_shares,
+                rng=rng,
             )
             yield kind, asked, pairs
 
@@ -113,62 +118,10 @@ def _make_scorer(rankers, songs):
     return score
 
 
-def _sample_pairs(score, n_scores, queries, *, held, seen, rng):
-    """Sample the pairs that weights of rankers are fitted on.
-
-    Parameters
-    ----------
-    score : callable
-        Returns the scores of all candidates for some queries, one array per ranker.
-
-    n_scores : int
-        The number of rankers.
-
-    queries : Queries
-        The playlists.
-
-    held : csr_array of shape (n_queries, n_songs)
-        Songs to find, at least one for each query.
-
-    seen : csr_array of shape (n_queries, n_songs) or None
-        Songs that are no candidates.
-
-    rng : RandomState
-        Samples candidates.
-
-    Returns
-    -------
-    pairs : Pairs
-        All songs to find, and a sample of the other candidates: uniform ones, and those that a
-        ranker scores high.
-    """
-    size = min(BLOCK_ROWS, rows_that_fit(32 * (n_scores + 3) * held.shape[1]))
-    blocks = [empty_pairs(n_scores - 1)]
-    for start in range(0, len(queries), size):
-        rows = np.arange(start, min(start + size, len(queries)))
-        scores = score(queries.take(rows))
-        is_held = as_ones(held[rows]).toarray() > 0
-        share = _shares(scores)
-        if seen is not None:
-            share[as_ones(seen[rows]).toarray() > 0] = 0.0
-        share[is_held] = 1.0
-        chosen = rng.uniform(size=share.shape) < share
-        blocks.append(
-            Pairs(
-                np.column_stack([part[chosen] for part in scores]),
-                -np.log(share[chosen]),
-                is_held[chosen],
-                chosen.sum(axis=1),
-            )
-        )
-    return join_pairs(blocks)
+def _score_rows(score, queries, rows):
+    return score(queries.take(rows))
 
 
 def _shares(scores):
-    """Return probabilities to sample candidates with."""
-    shape = scores[0].shape
-    if shape[1] <= SAMPLED_SONGS:
-        return np.ones(shape)
-    sources = [np.ones(shape), *(np.exp(s - s.max(axis=1, keepdims=True)) for s in scores)]
-    shares = [s / s.sum(axis=1, keepdims=True) for s in sources]
-    return np.minimum(1.0, SAMPLED_SONGS * np.mean(shares, axis=0))
+    """Return probabilities to sample candidates with: uniform, and by the scores of rankers."""
+    return mixed_shares([softmax_weights(s) for s in scores], SAMPLED_SONGS)

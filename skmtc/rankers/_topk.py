@@ -68,7 +68,7 @@ class TopSongs:
     Inner products in single precision, whose rounding errors are bounded, rule most songs out.
     Those that may be among the best are scored again, as `predict` does it. So the result is
     that of sorting all scores of `predict`, for any blocks and any number of threads; of equal
-    scores the earlier song comes first.
+    scores the song with the smaller `tie_rank` comes first.
 
     Parameters
     ----------
@@ -81,14 +81,18 @@ class TopSongs:
     draw : Draw or None, default=None
         How to draw songs; None takes the best.
 
+    tie_rank : ndarray of shape (n_songs,) or None, default=None
+        Distinct integers that order songs with equal scores; None orders them by column.
+
     n_jobs : int or None, default=None
         Number of threads, in the sense of joblib, but one per core for None; or, for many
         queries, of workers where joblib's configuration names such a backend.
     """
 
-    def __init__(self, song_vectors, *, n_queries, draw=None, n_jobs=None):
+    def __init__(self, song_vectors, *, n_queries, draw=None, tie_rank=None, n_jobs=None):
         self.song_vectors = song_vectors
         self.draw = draw
+        self.tie_rank = np.arange(song_vectors.shape[0]) if tie_rank is None else tie_rank
         self.n_jobs = n_jobs
         self.n_queries = n_queries
         self._factors, self._largest = song_vectors, 0.0
@@ -160,7 +164,7 @@ class TopSongs:
     @cached_property
     def _workers(self):
         """Workers, who get the song vectors once."""
-        parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw)
+        parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw, self.tie_rank)
         return Workers(self.n_jobs, parcel)
 
     def _best_of_block(self, vectors, seen, added, positions, k):
@@ -173,7 +177,7 @@ class TopSongs:
             values = ranks = self._exact(vectors, added, rows, columns)
         else:
             values, ranks = scores[rows, columns], keys[rows, columns]
-        places, is_there = _best_places(rows, ranks, len(keys), k)
+        places, is_there = _best_places(rows, ranks, self.tie_rank[columns], len(keys), k)
         rows, columns, values = (array[places[is_there]] for array in (rows, columns, values))
         if self.draw is not None and not issparse(vectors) and not issparse(self.song_vectors):
             values = self._exact(vectors, added, rows, columns)
@@ -219,9 +223,9 @@ class TopSongs:
         return values
 
 
-def _top_songs(song_vectors, n_queries, draw):
+def _top_songs(song_vectors, n_queries, draw, tie_rank):
     """Make on a worker what the caller has."""
-    return TopSongs(song_vectors, n_queries=n_queries, draw=draw, n_jobs=1)
+    return TopSongs(song_vectors, n_queries=n_queries, draw=draw, tie_rank=tie_rank, n_jobs=1)
 
 
 def _best_there(top_songs, *block):
@@ -245,11 +249,10 @@ def row_products(left, right):
     return np.einsum("nd,nd->n", left, right)
 
 
-def top_k(scores, k):
-    """Give the columns of the k largest scores of each row, best first.
+def top_k(scores, k, tie_rank=None):
+    """Return the columns of the k largest scores of each row, best first.
 
-    Of equal scores the earlier column comes first, so the result depends on nothing but the
-    scores.
+    The result depends on nothing but the scores and the order of ties.
 
     Parameters
     ----------
@@ -257,7 +260,11 @@ def top_k(scores, k):
         Scores, without NaN.
 
     k : int
-        How many columns to give, at most `n_columns`.
+        How many columns to return, at most `n_columns`.
+
+    tie_rank : ndarray of shape (n_rows, n_columns) or None, default=None
+        Integers, distinct within a row: of equal scores the one with the smaller integer comes
+        first. None: the earlier column comes first.
 
     Returns
     -------
@@ -267,17 +274,16 @@ def top_k(scores, k):
     n_rows, n_columns = scores.shape
     if k < n_columns:
         columns = np.argpartition(scores, n_columns - k, axis=1)[:, n_columns - k :]
-        _settle_ties(scores, columns)
-        columns.sort(axis=1)
+        _settle_ties(scores, columns, tie_rank)
     else:
         columns = np.broadcast_to(np.arange(n_columns), (n_rows, n_columns))
     best = np.take_along_axis(scores, columns, axis=1)
-    order = np.argsort(-best, axis=1, kind="stable")
-    return np.take_along_axis(columns, order, axis=1)
+    ties = columns if tie_rank is None else np.take_along_axis(tie_rank, columns, axis=1)
+    return np.take_along_axis(columns, np.lexsort((ties, -best), axis=1), axis=1)
 
 
-def _settle_ties(scores, columns):
-    """Where equal scores compete for the last places, take the earliest columns."""
+def _settle_ties(scores, columns, tie_rank):
+    """Where equal scores compete for the last places, take the first in the order of ties."""
     best = np.take_along_axis(scores, columns, axis=1)
     last = best.min(axis=1, keepdims=True)
     chosen = np.count_nonzero(best == last, axis=1)
@@ -285,7 +291,10 @@ def _settle_ties(scores, columns):
     for row in np.flatnonzero(tied > chosen):
         above = np.flatnonzero(scores[row] > last[row])
         equal = np.flatnonzero(scores[row] == last[row])
-        columns[row] = np.concatenate([above, equal[: columns.shape[1] - len(above)]])
+        n_left = columns.shape[1] - len(above)
+        if tie_rank is not None:
+            equal = equal[np.argpartition(tie_rank[row, equal], n_left - 1)]
+        columns[row] = np.concatenate([above, equal[:n_left]])
 
 
 def _in_type_of(factors, vectors):
@@ -354,17 +363,22 @@ def _kth_largest(rows, values, n_rows, k):
     return np.partition(padded, place, axis=1)[:, place]
 
 
-def _best_places(rows, ranks, n_rows, k):
-    """Give the places in `ranks` of the k best of each row, and whether there are so many."""
+def _best_places(rows, ranks, ties, n_rows, k):
+    """Give the places in `ranks` of the k best of each row, and whether there are so many.
+
+    Pairs with equal ranks come in the order of `ties`.
+    """
     padded, starts = _by_row(rows, ranks, n_rows, k)
-    order = top_k(padded, k)
+    # Places that are filled up come after all others, in any order of their own.
+    tie_rank, _ = _by_row(rows, ties, n_rows, k, fill=np.iinfo(ties.dtype).max)
+    order = top_k(padded, k, tie_rank)
     return starts[:-1, None] + order, order < np.diff(starts)[:, None]
 
 
-def _by_row(rows, values, n_rows, fewest):
-    """Lay out the values of each row side by side, filled up with -inf; and where rows start."""
+def _by_row(rows, values, n_rows, fewest, fill=-np.inf):
+    """Lay out the values of each row side by side, filled up; and where rows start."""
     starts = np.searchsorted(rows, np.arange(n_rows + 1))
     width = max(fewest, int(np.diff(starts).max()))
-    padded = np.full((n_rows, width), -np.inf, dtype=values.dtype)
+    padded = np.full((n_rows, width), fill, dtype=values.dtype)
     padded[rows, np.arange(len(rows)) - starts[rows]] = values
     return padded, starts

@@ -20,6 +20,7 @@ from skmtc.metrics._ranking import Ranking
 from skmtc.rankers._added import ADDED_BYTES
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._sparse import add_sparse
+from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
@@ -87,6 +88,10 @@ class Trial:
 
     added_scores : callable or None
         Gives what the scores of queries have beyond inner products; None for nothing.
+
+    warn_equal : callable or None
+        Called with the number of playlists for which all candidates have the same score, if there
+        are any.
     """
 
     users: np.ndarray
@@ -100,6 +105,7 @@ class Trial:
     query_vectors: Callable
     song_vectors: np.ndarray | csr_array
     added_scores: Callable | None
+    warn_equal: Callable | None = None
 
     def rankings(self):
         """Rank the candidates for blocks of playlists that fit the working memory.
@@ -129,11 +135,13 @@ class Trial:
         n_songs, n_dimensions = self.song_vectors.shape
         pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
         block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
+        n_equal = 0
         for batch in row_batches(len(self.queries), 24 * n_dimensions):
             positions = np.arange(batch.start, batch.stop)
             asked = self.queries.take(positions)
             vectors = self.query_vectors(asked)
             first, row_of_query = self._distinct(asked, vectors)
+            n_equal += int(self._are_equal(asked, vectors, first)[row_of_query].sum())
             order = np.argsort(row_of_query, kind="stable")
             positions, row_of_query = positions[order], row_of_query[order]
             for start in range(0, len(first), block_rows):
@@ -142,6 +150,17 @@ class Trial:
                 block = slice(*bounds)
                 added = [] if self.added_scores is None else self.added_scores(asked.take(rows))
                 yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
+        if n_equal and self.warn_equal is not None:
+            self.warn_equal(n_equal)
+
+    def _are_equal(self, queries, vectors, first):
+        """Check for distinct queries whether all candidates have the same score."""
+
+        def added(rows):
+            return self.added_scores(queries.take(first[rows]))
+
+        more = None if self.added_scores is None else added
+        return scores_are_equal(vectors[first], self.song_vectors, more)
 
     def _distinct(self, queries, vectors):
         """Find queries with scores of their own, and which of these each query shares."""
@@ -165,7 +184,8 @@ class Trial:
 
     def without_ranker(self):
         """Give what `ranking` needs, for workers that need no more."""
-        return replace(self, queries=None, query_vectors=None, added_scores=None)
+        nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
+        return replace(self, **dict.fromkeys(nothing))
 
 
 def lay_out(ranker, frame, candidates, exclude_seen=True):
@@ -200,6 +220,9 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         song_vectors=song_vectors,
         added_scores=(
             partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
+        ),
+        warn_equal=lambda n_equal: warn_equal_scores(
+            ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."
         ),
     )
 

@@ -68,5 +68,5 @@ class Watch:
         stopped = copy(self.ranker)
         stopped._store(self.table)
         stopped._store_coef(objective, state["coef"]())
-        stopped._store_no_history()  # its weights are fitted when all others are there
+        stopped.history_ = None  # history terms are fitted after all other weights
         return vars(stopped)

@@ -3,7 +3,8 @@
 import pandas as pd
 from commands import error_of, run
 
-from skmtc.cli import main
+from skmtc.cli import _compare, main
+from skmtc.cli._report import write_partly
 
 
 def _table(folder):
@@ -39,7 +40,9 @@ def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     assert errors["cold-playlists", "multitask"] == ""
     assert table.loc[("cold-playlists", "multitask"), "auc"] > 0.5
     assert "same artists failed: " in done.stdout
-    assert "artist column" in (tmp_path / "skmtc-report" / "report.html").read_text()
+    assert "artist column" in (tmp_path / "skmtc-report" / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_setting_without_a_split_is_told(tmp_path):
@@ -111,3 +114,91 @@ def test_bad_requests(folder, tmp_path, capsys):
     assert "There is no option of cold-users 'user_share'. Nearest: 'user_size'" in told(
         2, "--config", str(config)
     )
+
+
+def test_results_are_written_as_they_come_and_rows_are_sorted(folder, tmp_path, monkeypatch):
+    pages = []
+
+    def store(folder, found, *rest):
+        write_partly(folder, found, *rest)
+        assert len(_table(folder)) == sum(len(comparison.rows) for comparison in found)
+        pages.append((folder / "report.html").read_text())
+
+    monkeypatch.setattr(_compare, "write_partly", store)
+    arguments = ["compare", str(folder / "playlists.csv"), "--quiet", "--out", str(tmp_path)]
+    arguments += ["--setting", "cold-users", "cold-songs", "--metrics", "novelty@5", "recall@10"]
+    rankers = ["same-artists", "popularity", "item-knn"]
+    assert main([*arguments, "--rankers", *rankers]) == 0
+    assert [f"Not finished: {i + 1} of 6 fits" in page for i, page in enumerate(pages)] == [
+        True
+    ] * 6
+    assert "Not finished" not in (tmp_path / "report.html").read_text()
+    for _, part in _table(tmp_path).groupby("setting"):
+        assert part["recall@10"].is_monotonic_decreasing
+    found = pd.read_csv(tmp_path / "differences.csv")
+    assert set(found["ranker"]) == set(rankers)
+    assert set(found["setting"]) == {"cold-users", "cold-songs"}
+
+
+def test_an_interrupted_comparison_leaves_what_is_done(folder, tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skmtc.PairwiseRanker._fit", stop)
+    arguments = ["compare", str(folder / "playlists.csv"), "--quiet", "--out", str(tmp_path)]
+    arguments += ["--setting", "cold-users", "--rankers", "popularity", "pairwise"]
+    assert main(arguments) == 130
+    assert _table(tmp_path).index.tolist() == [("cold-users", "popularity")]
+    assert "Not finished: 1 of 2 fits are done." in (tmp_path / "report.html").read_text()
+
+
+def test_history_terms_are_compared(folder, tmp_path):
+    arguments = ["compare", str(folder / "playlists.csv"), "--quiet", "--out", str(tmp_path)]
+    arguments += ["--rankers", "multitask", "multitask-history", "--metrics", "auc"]
+    assert main([*arguments, "--setting", "cold-playlists", "cold-songs"]) == 0
+    table = _table(tmp_path)
+    assert table["error"].isna().all()
+    auc = table.loc["cold-songs", "auc"]
+    assert auc["multitask-history"] != auc["multitask"]
+
+
+def test_new_songs_are_the_latest_or_are_said_to_be_random(folder, tmp_path, capsys):
+    X = pd.read_csv(folder / "playlists.csv")
+    arguments = ["--quiet", "--rankers", "popularity", "--setting", "cold-songs"]
+    told = {}
+    for name, table in {
+        "released": X.rename(columns={"year": "release_year"}),
+        "random": X.drop(columns="year"),
+        "by row": X.drop(columns="year").assign(yearly=range(len(X))),
+    }.items():
+        table.to_csv(tmp_path / "table.csv", index=False)
+        out = ["--out", str(tmp_path / name)]
+        assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == 0
+        page = (tmp_path / name / "report.html").read_text()
+        told[name] = "Newly released songs" in page, "chosen at random" in page
+        assert ("no column of release years" in capsys.readouterr().err) == told[name][1]
+    assert told == {"released": (True, False), "random": (False, True), "by row": (False, True)}
+
+
+def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
+    X = pd.read_csv(folder / "playlists.csv")
+    arguments = ["--quiet", "--rankers", "popularity", "--setting", "cold-users"]
+    out = ["--out", str(tmp_path / "out"), "--metrics", "auc"]
+    expected = None
+    for names in (
+        ["user", "playlist", "song"],
+        ["owner", "playlist_id", "track_uri"],
+        ["userId", "pid", "Track ID"],
+    ):
+        renamed = X.rename(columns=dict(zip(["user", "playlist", "song"], names, strict=True)))
+        renamed.to_parquet(tmp_path / "table.parquet")
+        assert main(["compare", str(tmp_path / "table.parquet"), *arguments, *out]) == 0
+        told = capsys.readouterr().err
+        assert told.count("note: taking the column") == (0 if names[0] == "user" else 3)
+        assert names[0] == "user" or f"taking the column {names[2]!r} for song ids" in told
+        auc = _table(tmp_path / "out")["auc"].item()
+        expected = auc if expected is None else expected
+        assert auc == expected
+    renamed.rename(columns={"pid": "foo"}).to_csv(tmp_path / "table.csv", index=False)
+    assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == 1
+    assert "must have the columns playlist and Track ID" in capsys.readouterr().err

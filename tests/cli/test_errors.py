@@ -5,6 +5,7 @@ import errno
 import pytest
 
 from skmtc.cli._errors import UsageError, check_name, nearest, one_line
+from skmtc.rankers._memory_errors import ToldMemoryError
 
 
 def test_an_error_is_one_line_with_advice():
@@ -13,7 +14,8 @@ def test_an_error_is_one_line_with_advice():
         "No space left: 'm.skops'. Free some space, or write elsewhere with --out."
     )
     assert one_line(OSError(errno.EIO, "Input/output error")) == "Input/output error"
-    assert one_line(MemoryError()).startswith("There is not enough memory.")
+    assert one_line(MemoryError()).startswith("There is not enough memory. Use a table with fewer")
+    assert one_line(ToldMemoryError("Got 9 GiB. Drop it.")) == "Got 9 GiB. Drop it."
     assert one_line(AssertionError()) == (
         "AssertionError: AssertionError (unexpected: run with --debug and report it)"
     )

@@ -6,13 +6,17 @@ import re
 import subprocess
 import sys
 
+import pytest
 from commands import ENVIRONMENT
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "user_guide" / "command_line.rst"
 
 
+@pytest.mark.posix
 def test_the_session_runs(tmp_path):
-    blocks = re.findall(r"\.\. code-block:: shell\n\n((?:   .*\n)+)", PAGE.read_text())
+    blocks = re.findall(
+        r"\.\. code-block:: shell\n\n((?:   .*\n)+)", PAGE.read_text(encoding="utf-8")
+    )
     lines = [line.strip() for block in blocks for line in block.splitlines()]
     assert len(lines) == 8
     # The commands of this very Python, whether or not they are installed.

@@ -1,5 +1,6 @@
 """Exit codes and one-line errors of the command."""
 
+import io
 import signal
 import subprocess
 import sys
@@ -54,6 +55,7 @@ def _heed_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.posix
 def test_interruption(folder, tmp_path):
     command = [sys.executable, "-m", "skmtc", "compare", str(folder / "playlists.csv")]
     with subprocess.Popen(
@@ -73,6 +75,7 @@ def test_interruption(folder, tmp_path):
     assert "Traceback" not in told
 
 
+@pytest.mark.posix
 def test_a_reader_that_has_seen_enough_is_no_error(model, tmp_path):
     command = [sys.executable, "-m", "skmtc", "recommend", str(model), "--user", "user1"]
     with subprocess.Popen(
@@ -92,3 +95,35 @@ def test_options_may_stand_before_the_command(folder, tmp_path, capsys):
     told = capsys.readouterr()
     assert told.err == ""
     assert out in told.out
+
+
+def _stream(encoding, *, is_terminal=False):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    stream.isatty = lambda: is_terminal
+    return stream
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "chosen", "written"),
+    [
+        (False, None, "曲".encode()),  # a file or a pipe
+        (True, None, rb"\u66f2"),
+        (False, "cp1252", rb"\u66f2"),
+    ],
+)
+def test_ids_in_any_script_are_printed_in_any_locale(monkeypatch, is_terminal, chosen, written):
+    stream = _stream("cp1252", is_terminal=is_terminal)
+    monkeypatch.setattr("sys.stdout", stream)
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    if chosen:
+        monkeypatch.setenv("PYTHONIOENCODING", chosen)
+    assert main(["--version"]) == 0
+    print("曲", end="")
+    assert stream.buffer.getvalue().endswith(written)
+
+
+def test_a_stream_of_utf_8_stays_as_it_is(monkeypatch):
+    stream = _stream("utf-8", is_terminal=True)
+    monkeypatch.setattr("sys.stdout", stream)
+    main(["--version"])
+    assert (stream.encoding, stream.errors) == ("utf-8", "strict")

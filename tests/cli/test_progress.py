@@ -7,6 +7,7 @@ import warnings
 import pytest
 from sklearn.exceptions import FitFailedWarning
 
+from skmtc.cli import _progress
 from skmtc.cli._progress import Progress, warnings_as_notes
 
 
@@ -62,3 +63,26 @@ def test_warnings_become_notes_told_once(capsys):
     assert capsys.readouterr().err == "note: Left out: 3 rows\n"
     with pytest.warns(UserWarning, match="as before"):
         warnings.warn("as before", UserWarning, stacklevel=1)
+
+
+def test_times_are_told_once_they_are_long(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 60.0, 300.0])
+    monkeypatch.setattr(_progress, "perf_counter", lambda: next(clock))
+    progress = Progress(6)
+    for step in ("a", "b", "c"):
+        progress.start(step)
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/6] a",
+        "[2/6] b (60 s so far)",
+        "[3/6] c (5 min so far, about 10 min left)",
+    ]
+
+
+def test_the_first_compilation_is_told(monkeypatch, capsys, tmp_path):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(_progress.skmtc, "__file__", str(tmp_path / "__init__.py"))
+    _progress.tell_first_compilation()
+    assert "note: the first fit on a large table compiles" in capsys.readouterr().err
+    (tmp_path / "sweep.nbi").write_text("")
+    _progress.tell_first_compilation()
+    assert capsys.readouterr().err == ""

@@ -6,7 +6,7 @@ import pytest
 
 from skmtc.cli._comparison import Comparison
 from skmtc.cli._html import report_html
-from skmtc.cli._text import best_of, column_name, comparison_text
+from skmtc.cli._text import best_of, column_name, comparison_text, verdicts
 
 
 @pytest.fixture
@@ -22,8 +22,21 @@ def comparison():
         },
         index=["popularity", "own-songs", "ridge"],
     )
-    counts = {"train_playlists": 1200, "test_playlists": 20, "test_users": 7}
-    return Comparison("cold-users", ["auc", "spread"], rows, [1], counts)
+    counts = {"train_playlists": 1200, "test_playlists": 4, "test_users": 3}
+    return Comparison(
+        "cold-users", ["auc", "spread"], rows, [1], counts, playlists(), 5000, "New <users>."
+    )
+
+
+def playlists(others=()):
+    """Make the values of two rankers, and more of them, for four playlists of three users."""
+    values = {"popularity": [0.5, 0.4, 0.6, 0.5], "own-songs": [0.75, 0.65, 0.85, 0.75]}
+    ids = {"cv": "cold-users", "fold": 0, "user": list("uuvw"), "playlist": list("abcd")}
+    tables = [
+        pd.DataFrame({"ranker": name} | ids | {"auc": auc, "spread": [1.0, 2.0, 3.0, 4.0]})
+        for name, auc in (values | dict(others)).items()
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def test_the_best_are_marked_where_there_is_a_best(comparison):
@@ -35,14 +48,44 @@ def test_the_best_are_marked_where_there_is_a_best(comparison):
 
 def test_lines(comparison):
     assert comparison_text(comparison).splitlines() == [
-        "cold users: 1,200 training playlists, 20 test playlists of 7 users",
+        "cold users: 1,200 training playlists; tested on 4 of 5,000 playlists, of 3 users",
         "ranker        AUC   Spread   fit s",
         "popularity  0.500    1.000    0.10*",
         "own songs   0.750*   2.000    2.00",
         "ridge           -        -       -",
-        "* best of its column; of novelty and spread moderate values are preferable, so none is "
-        "marked",
+        "* best of its column, or not told apart from the best (paired over playlists by user, "
+        "Holm, 5 %); novelty and spread have no best",
+        "AUC: own songs is best (0.750), ahead of popularity by 0.250 (0.250 to 0.250).",
         "ridge failed: ValueError: <no> artists",
+    ]
+
+
+def test_all_who_are_tied_are_marked(comparison):
+    comparison.playlists = playlists([("knn", [0.8, 0.6, 0.9, 0.69])])
+    row = comparison.rows.loc["own-songs"].rename("knn")
+    comparison.rows = pd.concat([comparison.rows, row.to_frame().T])
+    assert best_of(comparison)["auc"].to_dict() == {
+        "popularity": False,
+        "own-songs": True,
+        "ridge": False,
+        "knn": True,
+    }
+    (told,) = verdicts(comparison)
+    assert (
+        told == "AUC: own songs is best (0.750), tied with knn, ahead of popularity by 0.250 "
+        "(0.250 to 0.250)."
+    )
+    comparison.playlists = playlists().iloc[:4]
+    del comparison.differences
+    assert verdicts(comparison) == []  # there is nobody to be better than
+
+
+def test_where_nobody_is_told_apart(comparison):
+    table = playlists()
+    table["auc"] = [0.5, 0.4, 0.6, 0.5, 0.6, 0.3, 0.7, 0.45]
+    comparison.playlists = table
+    assert verdicts(comparison) == [
+        "AUC: own songs is best (0.512), tied with popularity; no ranker is told apart from it."
     ]
 
 
@@ -71,10 +114,17 @@ def test_the_page_escapes_what_it_shows(comparison):
     assert "&lt;b&gt;.csv: 3 rows" in page
     assert "described by a&lt;b." in page
     assert "ValueError: &lt;no&gt;" in page
-    assert page.count('class="best"') == 2
+    assert page.count('class="best"') == 3
+    assert "New &lt;users&gt;. 1,200 training playlists" in page
+    assert "<li>AUC: own songs is best" in page
+    assert "-0.250 (-0.250 to -0.250)" in page
+    assert "Not finished" not in page
+    assert "Not finished: 2 of 9" in report_html(
+        [comparison], Table, Features, {}, "Not finished: 2 of 9"
+    )
     assert "All candidates are equally novel" in page
 
 
 def test_columns_are_named_as_in_the_paper():
-    names = [column_name(m) for m in ("auc", "hit_rate@100", "novelty", "spread", "ndcg")]
-    assert names == ["AUC", "HitRate@100", "Novelty@10", "Spread", "NDCG"]
+    names = [column_name(m) for m in ("auc", "hit_rate@100", "novelty", "spread", "recall@5")]
+    assert names == ["AUC", "HitRate@100", "Novelty@10", "Spread", "Recall@5"]

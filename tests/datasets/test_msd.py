@@ -157,3 +157,17 @@ def test_any_bytes_give_a_table_or_a_clear_error(content):
     if bunch is not None:
         assert bunch.songs.index.is_unique
         assert bunch.tracks.notna().all()
+
+
+def test_a_long_default_of_a_column_counts_for_each_row(tmp_path):
+    path = tmp_path / "track_metadata.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE songs (track_id, song_id)")
+        rows = ((str(i), f"S{i}") for i in range(500))
+        connection.executemany("INSERT INTO songs VALUES (?, ?)", rows)
+        connection.execute(f"ALTER TABLE songs ADD COLUMN title TEXT DEFAULT '{'x' * 20_000}'")
+    connection.close()
+    assert path.stat().st_size < 200_000
+    assert len(load_msd_songs(path, max_bytes=11_000_000).songs) == 500
+    with pytest.raises(ValueError, match="beyond max_bytes=1000000"):
+        load_msd_songs(path, max_bytes=1_000_000)

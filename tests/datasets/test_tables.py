@@ -1,13 +1,18 @@
 """Membership tables as files."""
 
+import bz2
 import gzip
+import lzma
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from damage import damaged, load_damaged
 from hypothesis import given
+from pyarrow import parquet
 
 from skmtc.datasets import make_playlists, read_table, write_table
 
@@ -130,3 +135,88 @@ def test_id_columns_may_have_other_names(tmp_path):
     assert read_table(path, playlist=None, song="track")["pid"].tolist() == [7]
     with pytest.raises(ValueError, match=r"must have the columns list and track; .*add \['list'\]"):
         read_table(path, playlist="list", song="track")
+
+
+LINE = b"u,p,s" + b"x" * 95 + b"\n"
+PACKERS = {
+    "t.csv.xz": lzma.compress,
+    "t.csv.bz2": bz2.compress,
+    "empty.csv.bz2": lambda _: bz2.compress(b""),
+    "t.csv": lzma.compress,  # whatever it is called
+}
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_other_compressed_files_are_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(PACKERS[name](b"user,playlist,song\n" + LINE * 1000))
+    with pytest.raises(ValueError, match=r"must be a gzip file; got (xz|bzip2) data"):
+        read_table(tmp_path / name, max_bytes=10_000)
+
+
+def test_zip_and_zstandard_files_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr("t.csv", b"user,playlist,song\n" + LINE)
+    (tmp_path / "t.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd" + b"0" * 50)
+    for name in ("t.zip", "t.csv.zst"):
+        with pytest.raises(ValueError, match=r"must be a gzip file; got (zip|zstandard) data"):
+            read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.xz", "t.zip", "t.csv.zst", "t.txt"])
+def test_the_first_bytes_say_whether_a_file_is_compressed_not_its_name(tmp_path, name):
+    content = b"user,playlist,song\n" + LINE
+    (tmp_path / name).write_bytes(content)
+    assert read_table(tmp_path / name)["user"].tolist() == ["u"]
+    (tmp_path / name).write_bytes(gzip.compress(content))
+    assert read_table(tmp_path / name)["user"].tolist() == ["u"]
+
+
+def _write_parquet(path, **columns):
+    parquet.write_table(pa.table(columns), path, compression="zstd")
+
+
+def test_a_text_that_a_parquet_file_repeats_counts_for_each_row(tmp_path):
+    n_rows, path = 500, tmp_path / "t.parquet"
+    ids = pa.array(["p"] * n_rows)
+    _write_parquet(path, playlist=ids, song=ids, title=pa.array(["x" * 20_000] * n_rows))
+    assert path.stat().st_size < 100_000
+    assert len(read_table(path, max_bytes=11_000_000)) == n_rows
+    with pytest.raises(ValueError, match=r"got \d+ bytes, more than max_bytes=1000000"):
+        read_table(path, max_bytes=1_000_000)
+
+
+@pytest.mark.parametrize("entry", [[0.5] * 20_000, ["x" * 20_000] * 10])
+def test_a_list_that_a_parquet_file_repeats_counts_for_each_row(tmp_path, entry):
+    n_rows, path = 100, tmp_path / "t.parquet"
+    ids = pa.array(["p"] * n_rows)
+    _write_parquet(path, playlist=ids, song=ids, tags=pa.array([entry] * n_rows))
+    assert path.stat().st_size < 200_000
+    assert len(read_table(path)) == n_rows
+    with pytest.raises(ValueError, match="more than max_bytes=1000000"):
+        read_table(path, max_bytes=1_000_000)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_a_full_disk_leaves_the_table_that_was_there(tmp_path, monkeypatch, name):
+    X = make_playlists(preset="tiny", random_state=0)
+    write_table(X, tmp_path / name)
+    before = (tmp_path / name).read_bytes()
+
+    def refuse(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        write_table(X.head(3), tmp_path / name)
+    assert (tmp_path / name).read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_cells_may_be_separated_by_other_signs(tmp_path, separator):
+    rows = [["user", "playlist", "song", "title"], ["ana", "gym", "007", "a b"]]
+    path = tmp_path / "table.tsv"
+    path.write_text("\n".join(separator.join(row) for row in rows))
+    assert read_table(path).to_numpy().tolist() == rows[1:]
+    path.write_text("\ufeff" + "\n".join(separator.join(row[1:3]) for row in rows))
+    assert read_table(path).columns.tolist() == ["playlist", "song"]

@@ -60,5 +60,5 @@ def test_the_number_of_threads_does_not_change_the_result():
 
 def test_without_implicit_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "implicit.als", None)
-    with pytest.raises(ImportError, match=r"method='als' needs .* `pip install skmtc\[mf\]`"):
+    with pytest.raises(ImportError, match=r"method='als' needs .* `pip install implicit`"):
         learn(draw_sequences())

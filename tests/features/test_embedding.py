@@ -37,21 +37,6 @@ def fitted(cls=ArtistEmbedding, **parameters):
     return cls(**parameters).fit(pd.DataFrame({"artist": TOKENS}), draw_membership())
 
 
-@pytest.mark.parametrize("parameters", [{}, {"cls": SongEmbedding, "length": 1}])
-@pytest.mark.parametrize("skip_gram", [True, False])
-def test_vectors_have_unit_length(parameters, skip_gram):
-    embedding = fitted(**parameters, method="word2vec", skip_gram=skip_gram)
-    vectors = embedding.transform(pd.DataFrame({"artist": TOKENS}))
-    assert vectors.shape == (20, 5)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
-
-
-def test_same_seed_same_vectors_and_another_seed_others():
-    first, second, other = (fitted(method="word2vec", random_state=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.vectors_[0], second.vectors_[0])
-    assert not np.allclose(first.vectors_[0], other.vectors_[0])
-
-
 def test_same_vectors_whatever_the_number_of_workers():
     seeds = [3, 4, 5, 3]
     alone = [fitted(random_state=seed).vectors_[0] for seed in seeds]
@@ -83,15 +68,6 @@ def test_vectors_do_not_depend_on_the_order_of_songs():
     shuffled = clone(fitted()).fit(songs, membership[order])
     in_order = clone(fitted()).fit(songs.sort_index(), membership)
     np.testing.assert_array_equal(shuffled.vectors_[0], in_order.vectors_[0])
-
-
-def test_the_order_within_playlists_matters():
-    songs, membership = pd.DataFrame({"artist": TOKENS}), draw_membership()
-    turned = membership.copy()
-    turned.data = 7 - turned.data
-    embedding = ArtistEmbedding(method="word2vec", vector_size=5, window=1, random_state=3)
-    one, other = (embedding.fit_transform(songs, m) for m in (membership, turned))
-    assert not np.allclose(one, other)
 
 
 def test_new_and_missing_ids_get_zeros_and_the_indicator():
@@ -134,6 +110,14 @@ def test_pickles_small_and_loads_without_gensim():
         "assert 'gensim' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], input=pickled, check=True)
+
+
+@pytest.mark.parametrize("cls", [ArtistEmbedding, SongEmbedding])
+def test_word2vec_without_gensim_says_what_to_install(cls, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(ImportError, match="needs the package gensim; got no such package"):
+        fitted(cls, method="word2vec")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ FITTED = {
     solver: MultitaskPlaylistRanker(solver=solver, tol=1e-6, song_features=NUMBERS).fit(X_TRAIN)
     for solver in ("prox-newton", "owlqn")
 }
-HISTORIES = {solver: ranker.history_ for solver, ranker in FITTED.items()}
+HISTORIES = {solver: ranker.solver_history_ for solver, ranker in FITTED.items()}
 
 
 def test_suboptimality_is_the_distance_from_the_best_objective():

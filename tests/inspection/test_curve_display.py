@@ -21,6 +21,7 @@ LENGTHS = [1, 3, 10, 30]
 both = pytest.mark.parametrize("metric", DISPLAYS)
 
 
+@pytest.mark.filterwarnings("ignore:PopularityRanker has the same score")
 @both
 @pytest.mark.parametrize("setting", ["nothing", "song", "playlist", "user"])
 def test_every_point_is_the_mean_that_a_scorer_gives(metric, setting):

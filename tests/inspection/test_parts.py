@@ -81,7 +81,7 @@ def test_the_ranker_is_found_in_pipelines_and_searches():
 
 
 def test_history_is_a_part_of_its_own():
-    terms = ("song", "collocation")
+    terms = ("song", "co-occurrence")
     ranker = MultitaskPlaylistRanker(
         history=terms, song_features=NUMBERS, user_features=COUNTRIES, n_neighbors=1, random_state=0
     ).fit(X_TRAIN)

@@ -91,6 +91,7 @@ def test_grid_search_by_several_metrics(X, cv, routing):
     assert EVERYTHING(search, X) == EVERYTHING(search.best_estimator_, X)
 
 
+@pytest.mark.filterwarnings("ignore:MultitaskPlaylistRanker has the same score")
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
 @pytest.mark.parametrize("scorer", SCORERS.values(), ids=SCORERS)
 def test_every_scorer_with_every_splitter(X, cv, scorer):
@@ -104,6 +105,7 @@ def test_every_scorer_with_every_splitter(X, cv, scorer):
     assert np.isfinite(search.fit(X).cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.filterwarnings("ignore:MultitaskPlaylistRanker has the same score")
 @routing
 def test_other_searches_and_cross_validation(X, routing):
     ranker, cv = make_ranker(), SPLITTERS["user folds"]
@@ -161,6 +163,7 @@ def test_finds_the_ranker_in_pipelines(X):
         scorer(GridSearchCV(PopularityRanker(), {}), table)
 
 
+@pytest.mark.filterwarnings("ignore:PopularityRanker has the same score")
 def test_all_songs_as_candidates(X):
     table = drop_year(X)
     is_new = table["song"].isin(table["song"].unique()[:10])

@@ -65,11 +65,11 @@ def test_every_metric_can_be_named():
 @pytest.mark.parametrize(
     ("label", "k", "message"),
     [
-        ("recall", None, "A metric must be one of .*; got 'recall'"),
         ("auc@10", None, "`k` must be given to .* only; got 10 for 'auc'"),
         ("spread", 3, "`k` must be given to .* only; got 3 for 'spread'"),
         ("hit_rate@ten", None, "`k` must be said once, as a whole number; got 'hit_rate@ten'"),
         ("hit_rate@", None, "`k` must be said once"),
+        ("precision", None, "A metric must be one of .*; got 'precision'"),
         ("hit_rate@10", 3, "`k` must be said once"),
         ("hit_rate@0", None, "`k` must be a whole number from 1 on; got 0"),
     ],
@@ -77,3 +77,9 @@ def test_every_metric_can_be_named():
 def test_bad_names_are_told(label, k, message):
     with pytest.raises(ValueError, match=message):
         Metric.parse(label, k)
+
+
+def test_recall_is_another_name_of_the_hit_rate():
+    metric = Metric.parse("recall@20")
+    assert (metric.label, metric.name, metric.k) == ("recall@20", "hit_rate", 20)
+    assert Metric.parse("recall", 5).k == 5

@@ -15,8 +15,12 @@ def small_tiles(monkeypatch):
     monkeypatch.setattr(_pass, "TILE_SONGS", 4)
 
 
-def _problem(dtype=np.float64):
+def _problem(dtype=np.float64, n_sparse=0):
     features, membership, _ = make_problem(3, n_songs=30)
+    rng = np.random.default_rng(2)
+    sparse = np.zeros((30, n_sparse))
+    sparse[rng.integers(0, 30, size=(2, n_sparse)), np.arange(n_sparse)] = rng.normal(size=n_sparse)
+    features = np.hstack([features[:, :2], sparse, features[:, 2:]])
     features = np.hstack([features, np.ones((30, 1))]).astype(dtype)
     weights = np.random.default_rng(1).normal(scale=0.5, size=(12, features.shape[1]))
     return features, membership, weights
@@ -30,8 +34,9 @@ def _expected(features, membership, weights):
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("convert", [np.asarray, csr_array])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_sums_equal_one_big_product(convert, n_jobs):
-    features, membership, weights = _problem()
+@pytest.mark.parametrize("n_sparse", [0, 3, 70])
+def test_sums_equal_one_big_product(convert, n_jobs, n_sparse):
+    features, membership, weights = _problem(n_sparse=n_sparse)
     exp, exp_features, exp_squares = _expected(features, membership, weights)
     tiled = TiledPass(convert(features), membership, n_jobs)
     for _ in range(2):  # the second pass uses the stored masks
@@ -41,9 +46,23 @@ def test_sums_equal_one_big_product(convert, n_jobs):
     np.testing.assert_allclose(tiled.negative_square_sums(weights), exp_squares)
 
 
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+@pytest.mark.parametrize("n_sparse", [0, 63, 64])
+def test_columns_with_few_non_zeros_are_multiplied_as_csr(convert, n_sparse):
+    features, membership, weights = _problem(n_sparse=n_sparse)
+    columns = TiledPass(convert(features), membership)._columns
+    # Of dense features, a few sparse columns are not worth a product of their own.
+    assert columns.is_split == (n_sparse >= 64 or (convert is csr_array and n_sparse > 0))
+    dense, sparse = columns.take(weights)
+    assert dense.shape[1] + (0 if sparse is None else len(sparse)) == features.shape[1]
+    if columns.is_split:
+        assert dense.shape[1] == 5  # four drawn columns and the constant
+
+
 @pytest.mark.usefixtures("small_tiles")
-def test_a_choice_of_rows_is_masked_by_its_own_positives():
-    features, membership, weights = _problem()
+@pytest.mark.parametrize("n_sparse", [0, 70])
+def test_a_choice_of_rows_is_masked_by_its_own_positives(n_sparse):
+    features, membership, weights = _problem(n_sparse=n_sparse)
     rows = np.array([7, 2, 11, 0, 3, 8, 1])
     exp, exp_features, _ = _expected(features, membership, weights)
     sums = TiledPass(features, membership).negative_sums(weights[rows], rows)
@@ -82,8 +101,10 @@ def test_no_playlist_means_all_songs():
 
 
 @pytest.mark.usefixtures("small_tiles")
-def test_counts_from_a_threshold_include_ties():
-    features, membership, weights = _problem()
+@pytest.mark.parametrize("n_sparse", [0, 70])
+def test_counts_from_a_threshold_include_ties(n_sparse):
+    features, membership, weights = _problem(n_sparse=n_sparse)
+    features, weights = features.round(), (8 * weights).round()  # sums without rounding
     scores = weights @ features.T
     threshold = scores[:, 0]  # song 0 is in no playlist, so it always counts itself
     expected = ((scores >= threshold[:, None]) & (membership.toarray() == 0)).sum(axis=1)

@@ -12,6 +12,13 @@ from scipy.sparse import csr_array
 from skmtc.optimize import MultitaskObjective, _remote_pass, solve_owlqn, solve_prox_newton
 from skmtc.optimize._pass import BLOCK_ROWS, TiledPass
 from skmtc.optimize._remote_pass import RemotePass, make_pass, shard_sums
+from skmtc.optimize.prox_newton import _exact
+
+
+@pytest.fixture(autouse=True)
+def no_exact_hessians(monkeypatch):
+    """Solve small problems as if they were large: only these leave the caller."""
+    monkeypatch.setattr(_exact, "MOST_MULTIPLICATIONS", 0)
 
 
 def _problem(n_playlists=1100, n_users=700, n_songs=2500, n_features=8):

@@ -3,11 +3,11 @@
 import pytest
 from tables import five_songs, new_songs, scores_of
 
-from skmtc import HistoryRanker, PopularityRanker
+from skmtc import OwnSongsRanker, PopularityRanker
 
 # Both count the artist's popularity for new songs, the second as a share of 8 rows and one more.
 rankers = pytest.mark.parametrize(
-    ("ranker", "unit"), [(PopularityRanker(), 1), (HistoryRanker(), 1 / 9)], ids=["pop", "history"]
+    ("ranker", "unit"), [(PopularityRanker(), 1), (OwnSongsRanker(), 1 / 9)], ids=["pop", "history"]
 )
 
 

@@ -5,11 +5,17 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
 
-from skmtc import MultitaskPlaylistRanker
+from skmtc import MultitaskPlaylistRanker, RidgeRanker
 from skmtc.datasets import make_playlists
 
 
@@ -90,7 +96,11 @@ def test_array_columns_keep_their_positions(X):
 @pytest.mark.parametrize(
     ("change", "parameters", "message"),
     [
-        ({}, {"song_features": StandardScaler()}, "could not convert string"),
+        (
+            {},
+            {"song_features": _columns(StandardScaler(), ["genre", "x0"])},
+            "could not convert string",
+        ),
         (
             {"song": lambda x: pd.factorize(x["song"])[0]},
             {"song_features": _columns("passthrough", ["song", "x0"])},
@@ -132,3 +142,31 @@ def test_rows_must_be_kept(X):
     half = FunctionTransformer(lambda x: np.ones((len(x) // 2, 1)))
     with pytest.raises(ValueError, match="one row per row"):
         _fit(X, song_features=half)
+
+
+def _plain_table():
+    return make_playlists(8, 30, 40, n_features=3, random_state=0).drop(columns=["age", "gender"])
+
+
+def test_a_list_names_columns():
+    X = _plain_table()
+    ranker = RidgeRanker(song_features=["x0", "x2"]).fit(X)
+    assert ranker.feature_names_out_.tolist() == ["x0", "x2", "constant"]
+    for names, message in {
+        ("x0", "tempo"): r"must name columns of the table; got \['tempo'\]",
+        ("song",): r"must not name ids; got \['song'\]",
+        ("genre",): r"must name numeric columns; got \['genre'\].*make_song_features",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            RidgeRanker(song_features=list(names)).fit(X)
+
+
+@pytest.mark.parametrize(
+    "scaler", [StandardScaler(), make_pipeline(SimpleImputer(), MinMaxScaler())], ids=["one", "two"]
+)
+def test_a_scaler_gets_the_numeric_columns_of_songs(scaler):
+    X = _plain_table()
+    numbers = ["year", "x0", "x1", "x2"]
+    chosen = make_column_transformer((scaler, numbers))
+    expected = RidgeRanker(song_features=chosen).fit(X).predict(X)
+    np.testing.assert_allclose(RidgeRanker(song_features=scaler).fit(X).predict(X), expected)

@@ -9,9 +9,19 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skmtc import HistoryRanker, MultitaskPlaylistRanker, PopularityRanker
+from skmtc import (
+    ItemKNNRanker,
+    MultitaskPlaylistRanker,
+    OwnSongsRanker,
+    PopularityRanker,
+    StackingRanker,
+)
+from skmtc._fitted_state import check_fitted_state
 from skmtc.datasets import make_playlists
-from tests.test_ranker_checks import QUERIES, X_ALL, X_TRAIN, each_ranker
+from skmtc.features import make_song_features
+from skmtc.persistence import save
+from skmtc.rankers.history import TERMS
+from tests.test_ranker_checks import NEW_USERS, QUERIES, SONG_TABLE, X_ALL, X_TRAIN, each_ranker
 
 GONE = list(X_TRAIN["user"].unique()[[1, 4]])
 IS_GONE = X_ALL["user"].isin(GONE)
@@ -77,9 +87,17 @@ def test_what_is_kept_of_the_training_rows_is_documented(ranker):
     assert all(name in public for name in found)
 
 
+def _counts_songs(ranker):
+    """Check whether scores depend on how many songs there are."""
+    counts = ItemKNNRanker | OwnSongsRanker | StackingRanker
+    return isinstance(ranker, counts) or getattr(ranker, "history", None) is not None
+
+
 @each_ranker
 def test_others_are_scored_as_before_and_the_forgotten_as_new(ranker):
-    ranker = clone(ranker).fit(X_TRAIN)
+    shared = set(X_TRAIN[~X_TRAIN["user"].isin(GONE)]["song"])
+    X = X_TRAIN[X_TRAIN["song"].isin(shared)]  # so that no song goes
+    ranker = clone(ranker).fit(X)
     others = X_ALL[~IS_GONE & X_ALL["user"].isin(ranker.users_)]
     expected = ranker.predict(others)
     assert ranker.forget(GONE) is ranker
@@ -91,26 +109,106 @@ def test_others_are_scored_as_before_and_the_forgotten_as_new(ranker):
 
 
 @each_ranker
-def test_a_pickle_holds_nothing_of_the_forgotten(ranker):
-    secret = {user: f"secret-{user}" for user in GONE}
-    X = X_TRAIN.assign(
-        user=X_TRAIN["user"].replace(secret),
-        playlist=np.where(
-            X_TRAIN["user"].isin(GONE), "private-" + X_TRAIN["playlist"], X_TRAIN["playlist"]
-        ),
+def test_others_are_scored_as_before_where_songs_go(ranker):
+    ranker = clone(ranker).fit(X_TRAIN)
+    others = X_TRAIN[~X_TRAIN["user"].isin(GONE)]
+    expected, n_songs = ranker.predict(others), len(ranker.songs_)
+    ranker.forget(GONE)
+    assert set(ranker.songs_) == set(others["song"])
+    assert len(ranker.songs_) < n_songs
+    found = ranker.predict(others)
+    if _counts_songs(ranker):
+        assert np.corrcoef(found, expected)[0, 1] > 0.99
+    else:
+        np.testing.assert_array_equal(found, expected)
+    assert np.isin(ranker.recommend(QUERIES)[0], others["song"]).all()
+
+
+MARKS = (b"secret-", b"private-", b"hidden-", b"demo-")
+
+
+def _marked(X, users):
+    """Mark the ids of some users, their playlists, and the songs and artists nobody else has."""
+    is_theirs = X["user"].isin(users)
+    others = X[~is_theirs]
+    is_own = ~X["song"].isin(others["song"])
+    is_own_artist = ~X["artist"].isin(others["artist"])
+    return X.assign(
+        user=np.where(is_theirs, "secret-" + X["user"], X["user"]),
+        playlist=np.where(is_theirs, "private-" + X["playlist"], X["playlist"]),
+        song=np.where(is_own, "hidden-" + X["song"], X["song"]),
+        artist=np.where(is_own_artist, "demo-" + X["artist"], X["artist"]),
     )
+
+
+def _own_artist(X):
+    """Give the songs that only the forgotten users have an artist of their own."""
+    is_own = ~X["song"].isin(X[~X["user"].isin(GONE)]["song"])
+    return X.assign(artist=X["artist"].mask(is_own, "band"))
+
+
+def _stored(ranker, folder):
+    """Return the bytes of a pickle and of a safe file."""
+    save(ranker, folder / "model.skops")
+    return pickle.dumps(ranker) + (folder / "model.skops").read_bytes()
+
+
+@each_ranker
+def test_no_byte_of_the_forgotten_is_stored(ranker, tmp_path):
+    X = _marked(_own_artist(X_TRAIN), GONE)
     ranker = clone(ranker).fit(X)
-    before = pickle.dumps(ranker)
-    assert b"secret-" in before
-    assert b"private-" in before
-    ranker.forget(list(secret.values()))
-    after = pickle.dumps(ranker)
-    assert b"secret-" not in after
-    assert b"private-" not in after
-    for name in ("users_", "playlists_"):
-        assert not [i for i in getattr(ranker, name) if "secret" in i or "private" in i]
-    ids = ranker._ids("user").values.tolist() + ranker._ids("playlist").values.tolist()
-    assert not [i for i in ids if i.startswith(("secret", "private"))]
+    before = _stored(ranker, tmp_path)
+    assert all(mark in before for mark in MARKS)
+    ranker.forget([user for user in ranker.users_ if user.startswith("secret-")])
+    after = _stored(ranker, tmp_path)
+    assert not [mark for mark in MARKS if mark in after]
+    for role in ("user", "playlist", "song"):
+        assert not [i for i in ranker._ids(role).values if i.encode().startswith(MARKS)]
+    check_fitted_state(ranker)
+    assert np.isfinite(ranker.predict(X)).all()  # the songs that went are new songs
+
+
+FULL = MultitaskPlaylistRanker(
+    song_features=make_song_features(
+        numeric=["x0", "x1"], artist="artist", song="song", random_state=0
+    ),
+    history=TERMS,
+    tol=0.1,
+    random_state=0,
+)
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [FULL, StackingRanker([("one", FULL), ("two", FULL)], cv=[], random_state=0)],
+    ids=["multitask", "stack"],
+)
+def test_no_byte_is_stored_of_users_who_came_later_or_whose_songs_have_vectors(ranker, tmp_path):
+    X = _marked(_own_artist(X_TRAIN), GONE)
+    later = _marked(X_ALL[X_ALL["user"].isin(NEW_USERS)], NEW_USERS)
+    later = later.assign(song="hidden-" + later["song"])
+    ranker = clone(ranker).fit(X).partial_fit(later)
+    assert set(later["song"]) <= set(ranker.songs_)
+    before = _stored(ranker, tmp_path)
+    assert all(mark in before for mark in MARKS[:3])
+    ranker.forget([user for user in ranker.users_ if user.startswith("secret-")])
+    after = _stored(ranker, tmp_path)
+    assert not [mark for mark in MARKS[:3] if mark in after]
+    check_fitted_state(ranker)
+    assert np.isfinite(ranker.predict(X_ALL)).all()
+
+
+def test_a_transformer_is_not_changed_where_it_was():
+    X = _marked(X_TRAIN, GONE)
+    ranker = clone(FULL).fit(X)
+    transformer = ranker.song_features_
+    before = pickle.dumps(transformer)
+    known = X[X["song"].isin(X[~X["user"].str.startswith("secret-")]["song"])]
+    songs = known.drop_duplicates("song").drop(columns=["user", "playlist"])
+    expected = transformer.transform(songs)
+    ranker.forget([user for user in ranker.users_ if user.startswith("secret-")])
+    assert pickle.dumps(transformer) == before
+    np.testing.assert_array_equal(ranker.song_features_.transform(songs), expected)
 
 
 @each_ranker
@@ -125,18 +223,20 @@ def test_all_rows_of_a_user_go(ranker):
     expected = left.drop_duplicates("playlist").set_index("playlist")["user"]
     assert owner.tolist() == expected[ranker.playlists_].tolist()
     sizes = {"users": len(ranker.users_), "playlists": len(ranker.playlists_)}
-    for rows, names in (("users", ranker._user_rows), ("playlists", ranker._playlist_rows)):
-        kept = [getattr(ranker, name, None) for name in names]
-        assert {k.shape[0] for k in kept if k is not None} == {sizes[rows]}
+    known = check_fitted_state(ranker)
+    assert sizes == {dimension: known[dimension] for dimension in sizes}
 
 
+@pytest.mark.filterwarnings("ignore:.*has the same score for all")
 @each_ranker
 def test_everybody_may_go(ranker):
     ranker = clone(ranker).fit(X_TRAIN)
     ranker.forget(ranker.users_)
     assert len(ranker.users_) == len(ranker.playlists_) == 0
     assert np.isfinite(ranker.predict(X_ALL)).all()
-    assert ranker.recommend(QUERIES)[0].shape == (len(QUERIES), 10)
+    assert ranker.recommend(QUERIES, candidates=SONG_TABLE)[0].shape == (len(QUERIES), 10)
+    with pytest.raises(ValueError, match="at most the number of candidate songs: 0"):
+        ranker.recommend(QUERIES)
     check_is_fitted(ranker)
 
 
@@ -156,12 +256,13 @@ def test_by_hand():
             "song": ["s1", "s2", "s3", "s3"],
         }
     )
-    ranker = HistoryRanker().fit(X).forget(["ana"])
+    ranker = OwnSongsRanker().fit(X).forget(["ana"])
     assert ranker.users_.tolist() == ["bob"]
-    songs, scores = ranker.recommend(pd.DataFrame({"user": ["ana"]}), n_recommendations=3)
-    # Popularity stays: s3 is in two playlists, s1 and s2 were in one of ana's.
-    assert songs.tolist() == [["s3", "s1", "s2"]]
-    assert scores.tolist() == [[0.4, 0.2, 0.2]]
+    # Nobody else had s1 and s2. Of the two memberships that are left, s3 has both.
+    assert ranker.songs_.tolist() == ["s3"]
+    songs, scores = ranker.recommend(pd.DataFrame({"user": ["ana"]}), n_recommendations=1)
+    assert songs.tolist() == [["s3"]]
+    assert scores.tolist() == [[2 / 3]]
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,33 @@
 """Factors against those of `implicit`, and what stands in for the factors of the new."""
 
+import copy
+import pickle
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
 from implicit.als import AlternatingLeastSquares
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from skmtc import MatrixFactorizationRanker
 from skmtc.datasets import make_playlists
+from skmtc.persistence import load, save
 
 COLUMNS = [f"x{j}" for j in range(4)]
 X = make_playlists(10, 40, 60, 12, n_features=4, random_state=0)[
     ["user", "playlist", "song", *COLUMNS, "country"]
 ]
 IDS = X[["user", "playlist", "song"]]
+FEATURES = make_column_transformer(("passthrough", COLUMNS))
 COUNTRY = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["country"]))
 SIZES = {"n_factors": 5, "n_iterations": 8, "confidence": 4.0, "factor_l2": 0.3, "random_state": 7}
 
@@ -137,11 +145,97 @@ def test_without_content_new_songs_have_mean_factors(parameters):
     np.testing.assert_allclose(vectors, [expected, expected], rtol=1e-5)
 
 
+NEW = X.iloc[:6].assign(song=list("abcdef"))
+
+
+class Counting(LinearRegression):
+    """A content model that counts its fits."""
+
+    n_fits = 0
+
+    def fit(self, X, y):
+        """Count, and fit."""
+        type(self).n_fits += 1
+        return super().fit(X, y)
+
+
+@pytest.fixture
+def counting():
+    Counting.n_fits = 0
+    return Counting()
+
+
+def test_the_content_model_is_fitted_when_a_new_song_is_first_asked_for(counting):
+    ranker = _fit(content_model=counting)
+    ranker.predict(X)
+    ranker.recommend(X[["user", "playlist"]].head(3))
+    ranker.score(X.assign(playlist="new " + X["playlist"]))
+    assert Counting.n_fits == 0
+    first = ranker.predict(NEW)
+    np.testing.assert_array_equal(ranker.predict(NEW), first)
+    assert isinstance(ranker.content_model_, Counting)
+    assert Counting.n_fits == 1
+
+
+def test_when_the_content_model_is_fitted_changes_nothing():
+    at_once, later = _fit(song_features=FEATURES), _fit(song_features=FEATURES)
+    expected = at_once.content_model_ and at_once.predict(NEW)
+    later.predict(X)
+    later.set_params(content_model=None, random_state=99)  # parameters of the next fit
+    copies = [pickle.loads(pickle.dumps(later)), copy.deepcopy(later), later]
+    for ranker in copies:
+        np.testing.assert_array_equal(ranker.predict(NEW), expected)
+    assert clone(later).get_params()["content_model"] is None
+    assert not hasattr(clone(later), "content_model_")
+
+
+def test_a_safe_file_keeps_what_the_content_model_is_fitted_from(tmp_path):
+    ranker = _fit(song_features=FEATURES)
+    save(ranker, tmp_path / "before.skops")
+    expected = ranker.predict(NEW)
+    save(ranker, tmp_path / "after.skops")
+    for name in ("before.skops", "after.skops"):
+        np.testing.assert_array_equal(load(tmp_path / name).predict(NEW), expected)
+
+
+def test_forgetting_users_before_or_after_the_first_new_song_is_the_same(counting):
+    early, late = _fit(content_model=counting), _fit(content_model=counting)
+    gone = sorted(set(X["user"]) - set(NEW["user"]))[:2]
+    early.forget(gone)
+    late.predict(NEW)
+    late.forget(gone)
+    np.testing.assert_array_equal(early.predict(NEW), late.predict(NEW))
+
+
+def test_threads_fit_the_content_model_once(counting):
+    ranker = _fit(content_model=counting)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: ranker.predict(NEW), range(8)))
+    assert Counting.n_fits == 1
+    for scores in found:
+        np.testing.assert_array_equal(scores, found[0])
+
+
+class Interrupted(MLPRegressor):
+    """A network that is interrupted in its second epoch, as by Ctrl-C."""
+
+    def _update_no_improvement_count(self, *_):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("model", [Interrupted(), make_pipeline(StandardScaler(), Interrupted())])
+def test_an_interrupted_network_interrupts(model):
+    ranker = _fit(content_model=model, song_features=FEATURES)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            ranker.predict(NEW)
+    assert np.isfinite(ranker.predict(X)).all()
+
+
 @pytest.mark.parametrize("n_songs", [60, 400])  # the second stops early
 def test_the_mlp_learns_the_factors(n_songs):
     table = make_playlists(30, 120, n_songs, 12, n_features=4, random_state=0)
-    features = make_column_transformer(("passthrough", COLUMNS))
-    ranker = _fit(table, song_features=features, target="user")
+    ranker = _fit(table, song_features=FEATURES, target="user")
     vectors = ranker.song_vectors(
         table.drop_duplicates("song").assign(song=lambda rows: "copy of " + rows["song"])
     )
@@ -160,7 +254,7 @@ def test_where_every_playlist_is_full_nothing_is_learned():
 
 def test_without_implicit_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "implicit.als", None)
-    with pytest.raises(ImportError, match=r"needs the package implicit.*pip install skmtc\[mf\]"):
+    with pytest.raises(ImportError, match=r"needs the package implicit.*pip install implicit"):
         _fit(IDS)
 
 

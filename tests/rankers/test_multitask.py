@@ -15,9 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from skmtc import MultitaskPlaylistRanker
-from skmtc.datasets import make_playlists
+from skmtc.datasets import load_sample, make_playlists
+from skmtc.features import make_song_features
 from skmtc.optimize import MultitaskObjective, solve_owlqn
-from skmtc.optimize._users_only import HeldShared
+from skmtc.optimize.prox_newton import FixedShared, _exact
 from skmtc.rankers import _multitask
 
 FEATURES = [f"x{j}" for j in range(8)]
@@ -115,7 +116,7 @@ def test_weights_are_the_optimum_of_the_papers_objective(X, solver, tol):
     assert ranker.objective_ == pytest.approx(objective.value(coef))
     assert ranker.optimality_ <= tol
     assert ranker.n_iter_ > 1
-    assert len(ranker.history_["objective"]) >= ranker.n_iter_
+    assert len(ranker.solver_history_["objective"]) >= ranker.n_iter_
 
 
 @pytest.mark.parametrize("loss", ["classification", "ranking"])
@@ -216,9 +217,12 @@ def test_verbose_prints_a_line_per_iteration(X, capsys):
     assert f"{ranker.objective_:.8f}" in lines[-1]
 
 
-def test_html_repr_links_to_the_documentation(ranker):
-    html = ranker._repr_html_()
-    assert "skmtc.MultitaskPlaylistRanker.html" in html
+def test_html_repr_links_to_the_documentation_if_there_is_one(ranker, monkeypatch):
+    pages = {"Documentation": "https://example.org/pages"}
+    monkeypatch.setattr("skmtc.rankers._base.project_urls", dict)
+    assert "skmtc.MultitaskPlaylistRanker.html" not in ranker._repr_html_()
+    monkeypatch.setattr("skmtc.rankers._base.project_urls", lambda: pages)
+    assert "example.org/pages/generated/skmtc.MultitaskPlaylistRanker.html" in ranker._repr_html_()
 
 
 def test_a_convergence_warning_tells_what_to_change(X):
@@ -236,6 +240,19 @@ def test_a_feature_in_the_wrong_unit_ends_in_a_finite_model(X, factor, solver):
     assert np.isfinite(ranker.predict(wrong)).all()
     assert np.isfinite(ranker.objective_)
     assert ranker.objective_ < 2.0  # better than weights of zero
+
+
+def test_a_warning_about_sizes_does_not_contradict_itself(monkeypatch):
+    X = load_sample().X
+    ranker = MultitaskPlaylistRanker().fit(X)  # exact Hessians take sizes as they are, in silence
+    assert ranker.optimality_ <= ranker.tol
+    monkeypatch.setattr(_exact, "MOST_MULTIPLICATIONS", 0)  # as a large table
+    with pytest.warns(ConvergenceWarning, match=r"Feature 'year'") as told:
+        ranker.fit(X)
+    assert ranker.optimality_ <= ranker.tol
+    assert "may not have converged" in str(told[0].message)
+    assert "duality gap does not confirm" in str(told[0].message)
+    MultitaskPlaylistRanker(song_features=make_song_features(X)).fit(X)  # as it says, in silence
 
 
 def test_a_feature_beyond_all_measure_is_refused_by_name(X):
@@ -333,7 +350,7 @@ def _own_problem(ranker, user):
     """Give the oracle's value of one user's problem, and the value of the ranker's weights."""
     u = ranker.users_.tolist().index(user)
     rows = np.flatnonzero(ranker.user_of_playlist_ == u)
-    objective = HeldShared(
+    objective = FixedShared(
         ranker.song_vectors_[:, :-1],
         ranker.membership_[rows],
         np.zeros(len(rows), dtype=int),
@@ -384,7 +401,7 @@ def test_partial_fit_leaves_others_untouched_to_the_bit(X):
     known = np.isin(ranker.songs_, before["songs_"])
     assert 0 < known.sum() < len(known)  # new songs came with the new users
     assert np.array_equal(ranker.song_vectors_[known], before["song_vectors_"])
-    for name in ("objective_", "history_", "n_iter_"):
+    for name in ("objective_", "solver_history_", "n_iter_"):
         assert getattr(ranker, name) == before.get(name, getattr(ranker, name))
 
 
@@ -476,7 +493,7 @@ def test_a_refused_table_changes_nothing(X):
     ranker = MultitaskPlaylistRanker().fit(old)
     before = _arrays(ranker)
     for wrong, message in [
-        (new.drop(columns="x0"), "feature names"),
+        (new.drop(columns="x0"), "feature columns"),
         (new.assign(x0=np.nan), "must be finite"),
         (new.assign(x0=1e30), "moderate size"),
         (new.assign(user=None), "must have a user id"),

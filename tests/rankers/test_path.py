@@ -33,9 +33,10 @@ def test_a_path_needs_fewer_passes(X):
     settings = [{"user_l2": value} for value in np.geomspace(10, 0.1, 10)]
     ranker = MultitaskPlaylistRanker(random_state=0)
     path = regularization_path(ranker, X, settings)
-    passes = sum(r.history_["passes"][-1] for r in path)
+    passes = sum(r.solver_history_["passes"][-1] for r in path)
     alone = sum(
-        clone(ranker).set_params(**setting).fit(X).history_["passes"][-1] for setting in settings
+        clone(ranker).set_params(**setting).fit(X).solver_history_["passes"][-1]
+        for setting in settings
     )
     assert passes < 0.6 * alone
 

@@ -6,12 +6,14 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import OneHotEncoder
 
 from skmtc import RidgeRanker
 from skmtc.datasets import make_playlists
-from skmtc.rankers._ridge import ridge_coef
+from skmtc.rankers import _ridge_solvers
+from skmtc.rankers._ridge_solvers import SOLVERS, choose_solver, ridge_coef
 
 COLUMNS = [f"x{j}" for j in range(5)]
 X = make_playlists(6, 18, 40, 9, n_features=5, random_state=0).assign(year=0.0)
@@ -123,3 +125,64 @@ def test_the_penalty_means_the_same_for_twice_the_songs():
     one = RidgeRanker(user=None, l2=0.5).fit(rows)
     both = RidgeRanker(user=None, l2=0.5).fit(pd.concat([rows, twin]))
     np.testing.assert_allclose(one.playlist_coef_, both.playlist_coef_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("shape", [(60, 25), (30, 90)], ids=["tall", "wide"])
+@pytest.mark.parametrize("l2", [0.01, 5.0])
+def test_solvers_agree(shape, l2, fit_intercept):
+    n_songs, n_features = shape
+    rng = np.random.default_rng(0)
+    dense = rng.normal(2.0, size=(n_songs, 8))
+    identities = (rng.random((n_songs, n_features - 8)) < 0.1).astype(float)
+    features = csr_array(np.hstack([dense, identities]))
+    targets = csr_array((rng.random((9, n_songs)) < 0.3).astype(float))
+    with sklearn.config_context(working_memory=0.01):  # several blocks
+        coef = {
+            solver: ridge_coef(features, targets, l2=l2, fit_intercept=fit_intercept, solver=solver)
+            for solver in SOLVERS
+        }
+    model = Ridge(alpha=l2, fit_intercept=fit_intercept).fit(
+        features.toarray(), targets.toarray().T
+    )
+    for found in coef.values():
+        np.testing.assert_allclose(found[:, :n_features], model.coef_, atol=1e-6)
+
+
+def test_the_solver_is_chosen_by_size(monkeypatch):
+    assert choose_solver(500, 100) == "cholesky"
+    assert choose_solver(100, 500) == "dual"
+    assert choose_solver(20_000, 30_000) == "cg"
+    assert choose_solver(2_000_000, 6_000) == "cholesky"
+    monkeypatch.setattr(_ridge_solvers, "MOST_FACTORISED", 3)
+    by_cg = RidgeRanker(song_features=FEATURES).fit(X)
+    exact = RidgeRanker(song_features=FEATURES, solver="cholesky").fit(X)
+    np.testing.assert_allclose(by_cg.playlist_coef_, exact.playlist_coef_, atol=1e-7)
+
+
+def test_cg_says_that_it_did_not_converge(monkeypatch):
+    monkeypatch.setattr(_ridge_solvers, "CG_MAX_ITER", 1)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
+        RidgeRanker(song_features=FEATURES, solver="cg").fit(X)
+
+
+def test_components_are_those_of_the_memberships():
+    ranker = RidgeRanker(song_features=FEATURES, n_components=3, random_state=0).fit(X)
+    members = (ranker.membership_.toarray() > 0).astype(float)
+    left, sizes, right = np.linalg.svd(members, full_matrices=False)
+    smooth = (left[:, :3] * sizes[:3]) @ right[:3]
+    exact = RidgeRanker(song_features=FEATURES).fit(X)
+    for i, target in enumerate(smooth):
+        expected = _sklearn_coef(ranker, target, 0.3, True)
+        np.testing.assert_allclose(ranker.playlist_coef_[i], expected, atol=1e-5)
+    assert abs(ranker.playlist_coef_ - exact.playlist_coef_).max() > 1e-3
+    whole = RidgeRanker(song_features=FEATURES, n_components=1000).fit(X)
+    np.testing.assert_allclose(whole.playlist_coef_, exact.playlist_coef_, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [({"n_components": 0}, "`n_components`"), ({"solver": "lu"}, "`solver`")]
+)
+def test_parameters_are_checked(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        RidgeRanker(song_features=FEATURES, **wrong).fit(X)

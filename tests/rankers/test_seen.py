@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from skmtc import HistoryRanker, PopularityRanker, evaluate
+from skmtc import OwnSongsRanker, PopularityRanker, evaluate
 from skmtc.metrics import make_playlist_scorer, playlist_scoring
 from skmtc.rankers._seen import seen_songs
 from tests.tables import five_songs, new_songs
@@ -30,7 +30,7 @@ def test_the_words():
 
 @pytest.mark.parametrize("which", [True, "playlist", "user", False])
 def test_recommend_leaves_out_what_is_seen(which):
-    ranker = HistoryRanker().fit(five_songs())
+    ranker = OwnSongsRanker().fit(five_songs())
     n_left = {"user": 2}.get(which, 4)
     songs, _ = ranker.recommend(QUERIES, n_recommendations=n_left, exclude_seen=which)
     seen = seen_by(which) or [set()] * len(QUERIES)
@@ -42,7 +42,7 @@ def test_recommend_leaves_out_what_is_seen(which):
 
 
 def test_a_new_playlist_may_repeat_by_default():
-    ranker = HistoryRanker().fit(five_songs())
+    ranker = OwnSongsRanker().fit(five_songs())
     songs, _ = ranker.recommend(pd.DataFrame({"user": ["ana"]}), n_recommendations=2)
     assert songs.tolist() == [["s1", "s3"]]
 

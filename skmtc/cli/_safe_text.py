@@ -1,0 +1,52 @@
+"""Text of others, such as ids, titles and names of columns, for terminals and spreadsheets."""
+
+import json
+import unicodedata
+
+import pandas as pd
+
+# Joiners of letters and of emoji: they are not printable for Python, but harmless.
+HARMLESS = "\u200c\u200d"
+# A spreadsheet runs a cell that starts with one of these as a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+LONGEST_CELL = 60
+
+
+def printable(text):
+    """Replace control characters and marks that change the direction of text by their codes."""
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(c if _is_shown(c) else c.encode("unicode_escape").decode() for c in text)
+
+
+def cell_of_terminal(value):
+    """Return an id for a table on a terminal: printable, and cut if it is long."""
+    text = printable(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+def csv_text(table):
+    """Return a table as CSV whose texts no spreadsheet runs, as they get an apostrophe first."""
+    safe = table.copy()
+    for label in safe.columns:
+        if not pd.api.types.is_numeric_dtype(safe[label].dtype):
+            safe[label] = [_cell_of_csv(value) for value in safe[label]]
+    return safe.to_csv(index=False)
+
+
+def json_text(value):
+    """Return JSON with all letters as they are, and what is not printable as its code."""
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    return "".join(c if c == "\n" or _is_shown(c) else json.dumps(c)[1:-1] for c in text)
+
+
+def _is_shown(character):
+    is_space = unicodedata.category(character) == "Zs"
+    return character.isprintable() or character in HARMLESS or is_space
+
+
+def _cell_of_csv(value):
+    if not isinstance(value, str):
+        return value
+    return f"'{printable(value)}" if value.lstrip().startswith(FORMULA_STARTS) else printable(value)

@@ -1,0 +1,425 @@
+"""Users with the shared weights fixed: problems of their own, solved side by side."""
+
+from collections.abc import Callable
+from copy import copy
+from time import perf_counter
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from skmtc.optimize._objective import MultitaskObjective
+from skmtc.optimize._result import SolverResult
+from skmtc.optimize.prox_newton._blocks import SWEEP_STEPS
+from skmtc.optimize.prox_newton._certificate import user_gaps
+from skmtc.optimize.prox_newton._curvature import Curvature
+from skmtc.optimize.prox_newton._exact import Coefficients, ExactLosses, ExactNewton, is_small
+from skmtc.optimize.prox_newton._exact_solver import SAFETY, split_totals
+from skmtc.optimize.prox_newton._inner import InnerProblem
+from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem
+from skmtc.optimize.prox_newton._solver import (
+    LOOSE_GAP,
+    MAX_NULL_STEPS,
+    MOST_SHORT_STEPS,
+    WORTHWHILE,
+    ProxNewton,
+)
+from skmtc.optimize.prox_newton._user_step import Totals
+
+Array = NDArray[np.float64]
+
+HISTORY = ("objective", "optimality", "users", "seconds")
+# Of what a model promises, an iteration should bring at least this share.
+HONEST = 0.25
+PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
+PER_USER = (
+    "chosen",
+    "done",
+    "optimality",
+    "converged_users",
+    "short",
+    "stuck",
+    "gains",
+    "unsure",
+    "overshot",
+    "step_converged",
+    "gaps",
+)
+# Where the duality gap is at most this many times `tol`, a short sweep ends the search. Elsewhere
+# steps may be short because directions are flat: sweeps then go on until steps are negligible, by
+# this share of what they are in a fit, whose shared weights move anyway.
+CLOSE = 10.0
+SHARPER = 0.03
+# Whoever still goes on after this many iterations is swept with twice as many steps each time: few
+# users are left, and passes over the data do not help where a surrogate is far from its minimum.
+EASY_ITERATIONS = 4
+MOST_STEPS = 128
+ENOUGH = 12  # short steps count by how sure they are; this ends the search
+
+
+class FixedShared(MultitaskObjective):
+    """The multitask objective of some users, as a function of user and playlist weights only.
+
+    Coefficients have the layout of :class:`MultitaskObjective`; no solver moves row 0. The l1
+    penalty of the shared weights, which is constant, is left out.
+
+    Parameters
+    ----------
+    features, membership, user_of_playlist
+        As in :class:`MultitaskObjective`.
+
+    shared : array of shape (n_features,)
+        Shared weights.
+
+    **parameters
+        Penalties and the rest, as in :class:`MultitaskObjective`.
+    """
+
+    def __init__(
+        self,
+        features: ArrayLike | csr_array,
+        membership: ArrayLike | csr_array,
+        user_of_playlist: ArrayLike,
+        *,
+        shared: ArrayLike,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(features, membership, user_of_playlist, **parameters | {"shared_l1": 0.0})
+        self.shared = np.array(shared, dtype=np.float64)
+
+    def zeros(self) -> Array:
+        """Return user and playlist weights of zero, beside the shared ones."""
+        coef = super().zeros()
+        coef[0] = self.shared
+        return coef
+
+    def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
+        """Add up playlist gradients; the shared weights have none."""
+        gradient = super().coef_gradient(playlist_gradients, coef)
+        gradient[0] = 0.0
+        return gradient
+
+    def without_intercept(self) -> "FixedShared":
+        """Return the same problem without weights of the constant feature."""
+        other = cast(FixedShared, super().without_intercept())
+        other.shared = self.shared[:-1]
+        return other
+
+    def take(self, rows: NDArray[np.intp]) -> "FixedShared":
+        """Return the problem of some users, by all their playlists."""
+        other = copy(self)
+        other.__dict__.pop("tiled_pass", None)
+        other.membership = self.membership[rows]
+        owners, other.user_of_playlist = np.unique(self.user_of_playlist[rows], return_inverse=True)
+        other.n_playlists, other.n_users = len(rows), len(owners)
+        other.shape = (1 + other.n_users + other.n_playlists, self.n_features)
+        other._derive()
+        return other
+
+
+def solve_users(
+    objective: FixedShared,
+    coef0: Array | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    random_state: int | None = 0,
+    callback: Callable[[dict[str, Any]], Any] | None = None,
+) -> SolverResult:
+    """Minimise each user's own part of a multitask objective, the shared weights fixed.
+
+    The steps are those of :func:`solve_prox_newton`, without the ones of the shared weights. Users
+    are independent: each is done when its own problem is solved to `tol`, which is certain where
+    its duality gap says so, and the others go on without it.
+
+    Parameters
+    ----------
+    objective : FixedShared
+        What to minimise.
+
+    coef0 : ndarray of shape `objective.shape`, default=None
+        Where to start; None starts all users at the shared weights.
+
+    tol : float, default=1e-3
+        Relative suboptimality of each user's part of the objective to reach.
+
+    max_iter : int, default=100
+        Most iterations.
+
+    random_state : int or None, default=0
+        Ignored: nothing here depends on chance. All solvers have it.
+
+    callback : callable, default=None
+        Called after every iteration with a dict of `iteration` and the newest `objective`,
+        `optimality`, `seconds` and number of `users` that go on. The solver stops when it returns
+        True.
+
+    Returns
+    -------
+    result : SolverResult
+        The coefficients found. `optimality` is the largest of all users.
+    """
+    solver = UsersOnly(objective, tol, random_state)
+    ledger = _Ledger(solver)
+    with solver.threads.one_blas_thread():
+        point = solver.start(coef0)
+        ledger.note(solver, point)
+        iteration, message = 0, "max_iter was reached"
+        while not solver.done.all() and iteration < max_iter:
+            solver, point = solver.without_done(point)
+            if is_small(solver.objective):
+                point = solver.newton_step(point)
+            else:
+                solver.sweep(point)
+                ledger.write(solver, point)
+                solver, point = solver.without_done(point)
+                if not solver.done.all():
+                    point = solver.step(point)
+            iteration += 1
+            newest = ledger.note(solver, point)
+            if callback is not None and callback(newest | {"iteration": iteration}):
+                message = "the callback asked to stop"
+                break
+    return ledger.result(iteration, message)
+
+
+class UsersOnly(ProxNewton):
+    """The state of the solver between iterations.
+
+    Attributes
+    ----------
+    chosen : ndarray of shape (n_users,)
+        Which users of the first problem these are.
+
+    done : ndarray of shape (n_users,)
+        Whether to leave each user as it is.
+
+    optimality : ndarray of shape (n_users,)
+        Relative distance of each user to its minimum, bounded or predicted.
+    """
+
+    problem: SortedProblem
+
+    def __init__(self, objective: FixedShared, tol: float, random_state: int | None) -> None:
+        super().__init__(objective, tol, random_state)
+        self.objective = objective
+        n_users = objective.n_users
+        self.chosen = np.arange(n_users)
+        self.done = np.zeros(n_users, dtype=bool)
+        self.optimality = np.full(n_users, np.inf)
+        self.converged_users = np.zeros(n_users, dtype=bool)
+        self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
+        self.gains = np.full(n_users, np.inf)
+        # Whether the last step was other than the model said, and the last sweep went too far; or
+        # as far as there was to go.
+        self.unsure, self.overshot = np.ones(n_users, dtype=bool), np.zeros(n_users, dtype=bool)
+        self.step_converged, self.gaps = np.zeros(n_users, dtype=bool), np.full(n_users, np.inf)
+        self.n_iterations = 0
+        self.users_first = False
+
+    @property
+    def shared(self) -> Array:
+        """The shared weights, as many as the problem has features."""
+        return cast(FixedShared, self.problem.given).shared
+
+    def start(self, coef0: Array | None) -> Iterate:
+        """Find the first point; new users need no pass for it."""
+        common = self._at_shared()
+        point = common
+        # Playlists without weights of their own share a row of the pass: new users move first.
+        self.users_first = True
+        if coef0 is not None and np.any(coef0[1:]):
+            self.users_first = False
+            totals, _ = self.problem.totals_of(coef0)
+            point, _ = self._accept(common, totals, self.shared)
+        self.curvature = Curvature(self.curvature.scale, None, None)
+        self._take_covariance(point.totals)
+        self.swept = point.totals
+        self._judge(point)
+        return point
+
+    def _at_shared(self) -> Iterate:
+        """Evaluate the shared weights alone, or no weights where those overflow."""
+        shared = self.shared
+        common = self.problem.evaluate_common(shared)._replace(shared=shared)
+        if np.isfinite(self.problem.value(common)):
+            return common
+        return self.problem.evaluate_common(np.zeros_like(shared))._replace(shared=shared)
+
+    def sweep(self, point: Iterate) -> None:
+        """Minimise the surrogate; whoever gains nothing worth a pass is done."""
+        before, damping = self.problem.user_values(point, point.shared), self.damping
+        self.swept = self._sweep_all(point)
+        self.overshot = self.problem.users.sum(self.damping > damping) > 0
+        self.step_converged |= self.gaps <= CLOSE * self.tol * before
+        sure = self.step_converged & ~self.overshot & ~self.unsure & (not self.users_first)
+        sure &= self._gap_is_tight_for(before)
+        finished = sure & (self.gains <= WORTHWHILE * self.tol * before)
+        self.optimality = np.where(finished, self.gains / before, self.optimality)
+        self.converged_users |= finished
+        self.done |= finished
+
+    def step(self, point: Iterate) -> Iterate:
+        """Make a pass where the sweep ended, accept user by user, learn."""
+        self.n_iterations += 1
+        before = self.problem.user_values(point, point.shared)
+        new, rejected = self._accept(point, self.swept, point.shared)
+        fell = before - self.problem.user_values(new, new.shared)
+        self._learn(point, new)
+        # Short steps teach no curvature: a model that promises too much is told so otherwise.
+        wrong = rejected | (fell < HONEST * self.gains)
+        self._inflate_curvature(wrong)
+        self.gains = np.maximum(self.gains, fell)
+        # As in the base, where a model proved wrong, a second iteration must say the same; where
+        # a sweep overshot, so must several with more damping.
+        self.unsure = wrong | (self.problem.given.loss == "ranking")
+        weight = np.where(self.overshot, ENOUGH // 6, np.where(self.unsure, ENOUGH // 2, ENOUGH))
+        is_short = self.step_converged & (self.gains <= WORTHWHILE * self.tol * before)
+        is_short &= not self.users_first
+        self.users_first = False
+        self.short = np.where(is_short, self.short + weight, 0)
+        self.stuck = np.where(rejected, self.stuck + 1, 0)
+        self._judge(new)
+        return new
+
+    def newton_step(self, point: Iterate) -> Iterate:
+        """Take a Newton step with exact Hessians, whose decrement bounds each suboptimality."""
+        problem = self.problem
+        losses = ExactLosses(problem.objective, problem.features)
+        newton = ExactNewton(losses, problem.users, problem.penalties, fixed_shared=True)
+        at = Coefficients(*split_totals(problem, point))
+        move = newton.step(at, newton.expand(at))
+        values = newton.values(move.at, move.losses)
+        self.optimality = move.bounds / values
+        self.converged_users = self.converged_users | (self.optimality <= SAFETY * self.tol)
+        self.stuck = np.where(move.decreases > 0, 0, self.stuck + 1)
+        self.done = self.converged_users | (self.stuck >= MAX_NULL_STEPS)
+        user = move.at.user + point.shared
+        totals = Totals(problem.users.spread(user) + move.at.playlist, user)
+        nothing = np.empty((len(move.losses), 0))
+        return Iterate(totals, point.shared, nothing, nothing, move.losses, nothing)
+
+    def _judge(self, point: Iterate) -> None:
+        """Decide which users are done, by the duality gap or by short steps."""
+        values = self.problem.user_values(point, point.shared)
+        self.gaps = user_gaps(
+            values,
+            point.losses,
+            point.gradients,
+            point.totals.playlist,
+            point.shared,
+            self.problem.users,
+            self.problem.penalties,
+        )
+        self.optimality = np.minimum(self.gaps, self.gains) / values
+        is_short = (self.short >= ENOUGH) & self._gap_is_tight_for(values)
+        self.converged_users = (self.gaps <= self.tol * values) | is_short
+        stalled = (self.stuck >= MAX_NULL_STEPS) | (self.short >= MOST_SHORT_STEPS * ENOUGH)
+        self.done = self.converged_users | stalled
+
+    def _gap_is_tight_for(self, values: Array) -> NDArray[np.bool_]:
+        """Check for which users the duality gap does not contradict a suboptimality of `tol`."""
+        return np.asarray(self.gaps <= LOOSE_GAP * np.sqrt(self.tol) * values)
+
+    def without_done(self, point: Iterate) -> tuple["UsersOnly", Iterate]:
+        """Go on with the users that are not done, once a good part of them is."""
+        rows = np.flatnonzero(self.problem.users.spread(~self.done))
+        if len(rows) == 0 or len(rows) > 0.9 * len(self.problem.order):
+            return self, point
+        users = np.flatnonzero(~self.done)
+        other = copy(self)
+        # Playlists stand in the order of their users already; and compiled loops, which are loaded
+        # by now, serve few users as well.
+        other.objective = self.objective.take(self.problem.order[rows])
+        other.problem = SortedProblem(other.objective, compiled=self.problem.rules.compiled)
+        other.threads = other.problem.objective.tiled_pass.threads
+        for name in PER_USER:
+            setattr(other, name, getattr(self, name)[users])
+        scale, *pair = self.curvature
+        other.curvature = Curvature(scale[rows], *(None if p is None else p[rows] for p in pair))
+        other.damping = self.damping[rows]
+        other.swept = Totals(self.swept.playlist[rows], self.swept.user[users])
+        totals = Totals(point.totals.playlist[rows], point.totals.user[users])
+        return other, Iterate(totals, point.shared, *(part[rows] for part in point[2:]))
+
+    def _best_shared(self, totals: Totals) -> Array:
+        return self.shared
+
+    def _sweep_all(self, point: Iterate) -> Totals:
+        """Sweep over all blocks of users; the blocks need not wait for each other."""
+        problem = self.problem
+        penalties = problem.penalties
+        if self.users_first:
+            penalties = penalties._replace(playlist_l1=PROHIBITIVE)
+        inner = InnerProblem(
+            problem,
+            self._expansion(point),
+            self.threads,
+            penalties=penalties,
+            tol=SHARPER * self.tol,
+        )
+        # One sweep, then the next pass: without steps of the shared weights, more do not pay.
+        totals, self.gains, self.damping, self.step_converged = inner.sweep(
+            point.totals, point.shared, self.damping, n_steps=self._n_steps()
+        )
+        return totals
+
+    def _n_steps(self) -> int:
+        doublings = max(0, self.n_iterations - EASY_ITERATIONS)
+        return int(min(SWEEP_STEPS * 2**doublings, MOST_STEPS))
+
+
+class _Ledger:
+    """The newest totals of all users, also of those that are done."""
+
+    def __init__(self, solver: UsersOnly) -> None:
+        self.problem = solver.problem
+        shape = (solver.objective.n_playlists, solver.problem.given.n_features)
+        users = (solver.objective.n_users, shape[1])
+        dtype = np.float64 if is_small(solver.objective) else solver.problem.dtype
+        self.totals = Totals(np.empty(shape, dtype), np.empty(users, dtype))
+        self.values, self.optimality = np.empty(users[0]), np.empty(users[0])
+        self.step_converged = np.zeros(users[0], dtype=bool)
+        self.history: dict[str, list[Any]] = {name: [] for name in HISTORY}
+
+    def write(self, solver: UsersOnly, point: Iterate) -> None:
+        """Write down where users are."""
+        going_on = np.zeros(len(self.values), dtype=bool)
+        going_on[solver.chosen] = True
+        self.totals.playlist[self.problem.users.spread(going_on)] = point.totals.playlist
+        self.totals.user[going_on] = point.totals.user
+        self.values[going_on] = solver.problem.user_values(point, point.shared)
+        self.optimality[going_on] = solver.optimality
+        self.step_converged[going_on] = solver.converged_users
+        self.shared = point.shared
+
+    def note(self, solver: UsersOnly, point: Iterate) -> dict[str, Any]:
+        """Write down where users are; return the newest entry of the history."""
+        self.write(solver, point)
+        entry = {
+            "objective": float(self.values.sum()) / len(self.totals.playlist),
+            "optimality": float(self.optimality.max()),
+            "users": int(np.sum(~solver.done)),
+            "seconds": perf_counter() - solver.clock,
+        }
+        for name, value in entry.items():
+            self.history[name].append(value)
+        return entry
+
+    def result(self, n_iter: int, message: str) -> SolverResult:
+        """Return the result for all users."""
+        nothing = np.zeros(0)
+        point = Iterate(self.totals, self.shared, nothing, nothing, nothing, nothing)
+        converged = bool(self.step_converged.all())
+        if not converged and self.history["users"][-1] == 0:
+            message = "no step lowers the objective any more: rounding limits the accuracy"
+        return SolverResult(
+            coef=self.problem.coef_of(point),
+            objective=self.history["objective"][-1],
+            optimality=self.history["optimality"][-1],
+            n_iter=n_iter,
+            converged=converged,
+            message="optimality is at most tol" if converged else message,
+            history=self.history,
+        )

@@ -1,0 +1,217 @@
+"""A problem with the playlists of each user side by side, and points of it."""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skmtc.optimize import _compiled
+from skmtc.optimize._arrays import to_dense
+from skmtc.optimize._objective import MultitaskObjective
+from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._terms import RiskTerms
+from skmtc.optimize.prox_newton._blocks import Block, BlockRules, Blocks
+from skmtc.optimize.prox_newton._user_step import Penalties, Totals, Users, user_values
+
+Array = NDArray[np.floating[Any]]
+
+# Measured with 50 features: half as many playlists cost 25 % more for overhead and waiting
+# threads, twice as many gain nothing.
+BLOCK_PLAYLISTS = 1024
+BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
+BLOCK_FEATURES = 512
+
+# Songs of blocks are kept between sweeps in as much memory as this many rows for each user and
+# playlist take, and a little more.
+KEPT_ROWS = 4
+KEPT_BYTES = 2**25
+
+
+class Iterate(NamedTuple):
+    """A point, and what a pass over the data told about it.
+
+    Attributes
+    ----------
+    totals : Totals
+        Weights of playlists and users.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    log_negative, mean : ndarray
+        Logarithm of the mean of exp(score) outside each playlist, and its gradient.
+
+    losses, gradients : ndarray
+        Loss of each playlist, and its gradient.
+    """
+
+    totals: Totals
+    shared: NDArray[np.float64]
+    log_negative: Array
+    mean: Array
+    losses: Array
+    gradients: Array
+
+
+class SortedProblem:
+    """A multitask objective for solvers that go user by user.
+
+    All values are sums over playlists: N times the objective.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        The problem.
+
+    compiled : bool or None, default=None
+        Whether sweeps are compiled, where they can be; None compiles those of large problems.
+    """
+
+    def __init__(self, objective: MultitaskObjective, *, compiled: bool | None = None) -> None:
+        self.original = objective
+        if objective.loss == "ranking" and objective.fit_intercept and objective.n_features > 1:
+            objective = objective.without_intercept()
+        self.given = objective
+        self.order = np.argsort(objective.user_of_playlist, kind="stable")
+        self.objective = objective.reordered(self.order)
+        self.dtype = self.objective.features.dtype
+        counts, n = objective.playlists_of_user, objective.n_playlists
+        self.users = Users(np.cumsum(counts) - counts, counts)
+        self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
+        self.blocks = self._cut_blocks()
+        if compiled is None:
+            compiled = n * objective.n_features >= _compiled.WORTHWHILE_WEIGHTS
+        self.rules = BlockRules(
+            n_features=objective.n_features,
+            push=objective.push,
+            loss=objective.loss,
+            compiled=compiled,
+        )
+        row_bytes = self.dtype.itemsize * objective.n_features
+        self.on_blocks = Blocks(
+            self.objective.features,
+            self.objective.membership,
+            self.rules,
+            room=KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users),
+        )
+        self.features = self.on_blocks.weighted
+
+    def change_penalties(self, user_l2: float, playlist_l1: float, shared_l1: float) -> None:
+        """Set penalties, which are scaled as in the objective."""
+        self.penalties = Penalties(user_l2, playlist_l1, self.given.n_playlists * shared_l1)
+
+    def _cut_blocks(self) -> list[Block]:
+        """Cut users into runs with about as many playlists and memberships as a block takes."""
+        starts, counts = self.users
+        ends = starts + counts
+        entries = self.objective.membership.indptr[ends]
+        # The songs of a block are gathered: with many features, blocks are smaller.
+        width = max(1.0, self.given.n_features / BLOCK_FEATURES)
+        work = np.maximum(ends / BLOCK_PLAYLISTS, entries / BLOCK_MEMBERSHIPS) * width
+        first = np.flatnonzero(np.diff(np.floor(work).astype(int), prepend=-1))
+        blocks = []
+        for a, b in zip(first, [*first[1:], len(counts)], strict=True):
+            local = Users(starts[a:b] - starts[a], counts[a:b])
+            blocks.append(Block(slice(starts[a], ends[b - 1]), slice(a, b), local))
+        return blocks
+
+    @cached_property
+    def _ones(self) -> csr_array:
+        held = self.objective.membership
+        return csr_array((np.ones(len(held.indices)), held.indices, held.indptr), shape=held.shape)
+
+    def evaluate(
+        self, totals: Totals, shared: NDArray[np.float64], tiled_pass: TiledPass | None = None
+    ) -> Iterate:
+        """Make one pass at a point.
+
+        Playlists without weights of their own have the weights of their user, and so share them.
+        """
+        same = (totals.playlist == self.users.spread(totals.user)).all(axis=1)
+        groups = np.where(same, self.objective.user_of_playlist, -1)
+        terms = self.objective.terms(totals.playlist, groups=groups, tiled_pass=tiled_pass)
+        return self._point(totals, shared, terms)
+
+    def evaluate_common(self, shared: NDArray[np.float64]) -> Iterate:
+        """Evaluate the point where all playlists have the shared weights; this needs no pass."""
+        problem = self.objective
+        weights = problem.padded(shared[None])[0]
+        scores = np.asarray(problem.features @ weights, dtype=np.float64)
+        shift = 0.0
+        if self.given.loss == "ranking":  # which does not change with it
+            shift = float(scores[problem.membership.indices].mean())
+            scores -= shift
+        with np.errstate(over="ignore", invalid="ignore"):
+            exp, pushed = np.exp(scores), np.exp(-problem.push * scores)
+            held = self._ones.copy()
+            held.data = exp[held.indices]
+            total, inside = exp.sum(), held.sum(axis=1)
+            inside_features = to_dense(held @ self.features)
+            total_features = to_dense(exp @ self.features)
+            held.data = pushed[held.indices]
+            counts, others = problem.positives.counts, problem.negative_counts
+            terms = RiskTerms(
+                negative=(total - inside) / others,
+                negative_gradient=(total_features - inside_features) / others[:, None],
+                positive=held.sum(axis=1) / counts,
+                positive_gradient=-to_dense(held @ self.features) / counts[:, None],
+                shift=np.full(problem.n_playlists, shift),
+            )
+        row = shared.astype(self.dtype)
+        totals = Totals(np.tile(row, (problem.n_playlists, 1)), np.tile(row, (problem.n_users, 1)))
+        point = self._point(totals, row.astype(np.float64), terms)
+        # Where little is left outside a playlist, the difference is rounding: sum it anew.
+        little = np.flatnonzero(~(inside <= 0.5 * total))
+        if len(little):
+            some = self.evaluate_rows(Totals(totals.playlist[little], totals.user), little)
+            for whole, part in zip(point[2:], some[2:], strict=True):
+                whole[little] = part
+        return point
+
+    def evaluate_rows(
+        self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
+    ) -> Iterate:
+        """Make a pass for some playlists only; the point has just these rows."""
+        terms = self.objective.terms(totals.playlist, rows=rows, tiled_pass=tiled_pass)
+        return self._point(totals, np.zeros(0), terms, rows)
+
+    def _point(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        terms: RiskTerms,
+        rows: NDArray[np.intp] | None = None,
+    ) -> Iterate:
+        losses, gradients = self.objective.playlist_losses(terms, rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_negative = np.log(terms.negative) + terms.shift
+            mean = (terms.negative_gradient / terms.negative[:, None]).astype(self.dtype)
+        return Iterate(totals, shared, log_negative, mean, losses, gradients.astype(self.dtype))
+
+    def user_values(self, point: Iterate, shared: Array) -> NDArray[np.float64]:
+        """Return each user's part of the objective, for some shared weights."""
+        return user_values(point.losses, point.totals, shared, self.users, self.penalties)
+
+    def value(self, point: Iterate) -> float:
+        """Return the objective at a point."""
+        total = self.user_values(point, point.shared).sum()
+        return float(total + self.penalties.shared_l1 * np.abs(point.shared).sum())
+
+    def totals_of(self, coef: NDArray[np.float64]) -> tuple[Totals, NDArray[np.float64]]:
+        """Turn coefficients into totals."""
+        shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
+        user_totals = user + shared
+        playlist_totals = playlist[self.order] + self.users.spread(user_totals)
+        totals = Totals(playlist_totals.astype(self.dtype), user_totals.astype(self.dtype))
+        return totals, shared.copy()
+
+    def coef_of(self, point: Iterate) -> NDArray[np.float64]:
+        """Turn an iterate into coefficients."""
+        coef = self.original.zeros()
+        shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
+        shared[:] = point.shared
+        user[:] = point.totals.user - point.shared
+        playlist[self.order] = point.totals.playlist - self.users.spread(point.totals.user)
+        return coef

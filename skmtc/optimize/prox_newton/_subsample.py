@@ -1,0 +1,128 @@
+"""A sample of songs that stands for the catalogue in the first iterations."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from skmtc.optimize._arrays import to_dense
+from skmtc.optimize._pass import FloatArray, TiledPass
+from skmtc.optimize._remote_pass import make_pass
+from skmtc.optimize.prox_newton._curvature import tilted_moments
+
+# Shares of the three ways to be drawn: by score, evenly, by leverage.
+BY_SCORE, EVENLY, BY_LEVERAGE = 0.4, 0.4, 0.2
+
+
+def sampled_pass(
+    features: FloatArray | csr_array,
+    membership: csr_array,
+    shared: NDArray[np.float64],
+    n_sampled: int,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+) -> TiledPass:
+    """Make a pass over a sample of songs that has the moments of the catalogue.
+
+    Songs are drawn systematically along the order of their scores, and weighted by the inverse of
+    their chance. Then they are moved by an affine map, so that under weights exp(score) their mean
+    and covariance are those of the catalogue; the total mass is matched as well. At the shared
+    weights, sums over the sample therefore equal sums over all songs in value, gradient and
+    Hessian, up to each playlist's own songs.
+
+    Parameters
+    ----------
+    features : ndarray or csr_array of shape (n_songs, n_features)
+        Song features whose last column is constant.
+
+    membership : csr_array of shape (n_playlists, n_songs)
+        Songs of playlists; those in the sample do not count as negatives.
+
+    shared : ndarray of shape (n_features,)
+        Weights to sample and match at.
+
+    n_sampled : int
+        Size of the sample.
+
+    rng : numpy.random.Generator
+        Source of chance.
+
+    n_jobs : int or None
+        Number of threads or other workers.
+
+    Returns
+    -------
+    tiled_pass : TiledPass
+        Pass over the sample.
+    """
+    scores = np.asarray(features @ shared)
+    chance = _chances(features, scores)
+    chosen, weights = _draw(chance, scores, n_sampled, rng)
+    sample = np.array(to_dense(features[chosen]))
+    sample[:, :-1] = _matched(features, scores, sample, scores[chosen], weights)
+    # The tilt that each song had before it was moved is kept by its weight.
+    tilt = sample.astype(np.float64) @ shared
+    log_weights = np.log(weights) + scores[chosen] - tilt
+    log_weights += _log_sum(scores) - _log_sum(log_weights + tilt)
+    columns = csr_array(membership.tocsc()[:, chosen])
+    return make_pass(
+        np.ascontiguousarray(sample, dtype=features.dtype),
+        columns,
+        n_jobs,
+        offsets=log_weights,
+    )
+
+
+def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np.float64]:
+    """Mix three chances; leverage finds the rare songs that are far from all others."""
+    n_songs = len(scores)
+    softmax = np.exp(scores - scores.max())
+    gram = np.asarray(to_dense(features.T @ features), dtype=np.float64)
+    inverse = np.linalg.pinv(gram / n_songs, rcond=1e-6, hermitian=True)
+    image = features @ inverse
+    # For arrays and sparse arrays alike, `*` multiplies entry by entry.
+    leverage = np.asarray((features * image).sum(axis=1), dtype=np.float64).clip(min=0) ** 2
+    return np.asarray(
+        BY_SCORE * softmax / softmax.sum()
+        + EVENLY / n_songs
+        + BY_LEVERAGE * leverage / max(leverage.sum(), 1e-300)
+    )
+
+
+def _draw(
+    chance: NDArray[np.float64], scores: FloatArray, n_sampled: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Draw by equal strides along the cumulated chances, in the order of the scores."""
+    order = np.argsort(scores, kind="stable")
+    cumulated = np.cumsum(chance[order])
+    strides = (np.arange(n_sampled) + rng.random()) / n_sampled * cumulated[-1]
+    places = np.searchsorted(cumulated, strides).clip(max=len(order) - 1)
+    places, times = np.unique(places, return_counts=True)
+    chosen = order[places]
+    return chosen, times / (n_sampled * chance[chosen])
+
+
+def _matched(
+    features: FloatArray | csr_array,
+    scores: FloatArray,
+    sample: FloatArray,
+    sample_scores: FloatArray,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Move the sampled songs so that their tilted mean and covariance are the catalogue's."""
+    full = tilted_moments(features[:, :-1], scores)
+    ours = tilted_moments(sample[:, :-1], sample_scores, weights)
+    spread = _root(ours.covariance, -0.5) @ _root(full.covariance, 0.5)
+    return np.asarray(full.mean + (sample[:, :-1] - ours.mean) @ spread)
+
+
+def _root(covariance: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Return a power of a covariance; directions without spread are left as they are."""
+    values, vectors = np.linalg.eigh(covariance)
+    floor = 1e-5 * max(values[-1], 1e-300) if len(values) else 0.0
+    powers = np.where(values > floor, np.maximum(values, floor) ** power, 1.0)
+    return np.asarray((vectors * powers) @ vectors.T)
+
+
+def _log_sum(values: FloatArray) -> float:
+    highest = values.max()
+    return float(highest + np.log(np.exp(values - highest).sum()))

@@ -1,0 +1,49 @@
+"""Songs with several values in a column, or infinite ones."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import OneHotEncoder
+
+from skmtc import RidgeRanker
+from skmtc.datasets import make_playlists
+from skmtc.features import make_song_features
+
+X = make_playlists(8, 30, 40, n_features=3, random_state=0).reset_index(drop=True)
+CHOSEN = make_column_transformer(
+    ("passthrough", ["x0", "x1"]), (OneHotEncoder(handle_unknown="ignore"), ["genre"])
+)
+POPULAR = X["song"].mode()[0]
+
+
+def test_songs_with_several_values_are_counted():
+    wrong = X.copy()
+    rows = wrong.index[wrong["song"] == POPULAR]
+    wrong.loc[rows[1], ["genre", "x0"]] = ["none of them", 9.0]
+    with pytest.warns(UserWarning, match=r"several in 'x0' \(1 songs\), 'genre' \(1 songs\)\. The"):
+        ranker = RidgeRanker(song_features=CHOSEN).fit(wrong)
+    expected = RidgeRanker(song_features=CHOSEN).fit(X).predict(X)
+    np.testing.assert_allclose(ranker.predict(X), expected)  # the first row counts
+
+
+def test_a_missing_value_is_no_other_value_and_unused_columns_may_differ():
+    other = X.assign(mood=np.arange(len(X)))
+    other.loc[other.index[other["song"] == POPULAR][1], "x1"] = np.nan
+    RidgeRanker(song_features=CHOSEN).fit(other)
+
+
+def test_infinite_values_are_counted():
+    wrong = X.assign(x0=X["x0"].where(X["song"] != POPULAR, np.inf))
+    features = make_song_features(X, random_state=0)
+    with (
+        pytest.warns(UserWarning, match=r"infinite ones in 'x0' \(1 songs\).*NaN, which counts"),
+        pytest.raises(ValueError, match="infinity"),
+    ):
+        RidgeRanker(song_features=features).fit(wrong)
+
+
+def test_lists_are_not_compared():
+    tags = make_column_transformer(("drop", ["tags"]), ("passthrough", ["x0"]))
+    table = X.assign(tags=pd.Series([[i] for i in range(len(X))]))
+    RidgeRanker(song_features=tags).fit(table)
