@@ -16,11 +16,10 @@ from sklearn.model_selection import check_cv
 
 from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
 from skmtc._paired import paired_differences
-from skmtc._progress import is_watched, with_bar
 from skmtc._table import is_table, to_frame
 from skmtc._typing import Seed, Table
-from skmtc.metrics._average import warn_undefined
-from skmtc.metrics._scorer import find_ranker, parse_metrics
+from skmtc._utils.progress import is_watched, with_bar
+from skmtc.metrics import find_ranker, parse_metrics, warn_undefined
 
 
 def compare(

@@ -9,12 +9,10 @@ import pandas as pd
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from skmtc._checks import check_number
 from skmtc._typing import Seed, Table
-from skmtc._workers import Parcel, Workers
-from skmtc.metrics._average import mean_weights
-from skmtc.metrics._scorer import find_ranker, parse_metrics
-from skmtc.metrics._tally import FREQUENCY
+from skmtc._utils.parallel import Parcel, Workers
+from skmtc._utils.validation import check_number
+from skmtc.metrics import FREQUENCY, find_ranker, mean_weights, parse_metrics
 
 DEFAULT_METRICS = ("auc", "hit_rate@10", "hit_rate@100")
 # Blocks that are sent out together: few, as their vectors are in memory at the same time.

@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator
 
 import skmtc.features
 import skmtc.rankers
-from skmtc._files import write_whole
-from skmtc._fitted_state import check_fitted_state, refuse
-from skmtc._state import VersionedState
 from skmtc._typing import StrPath
-from skmtc.features._clip import Clip
-from skmtc.rankers._columns import Columns
+from skmtc._utils.atomic_files import write_whole
+from skmtc._utils.estimator_state import VersionedState
+from skmtc._utils.fitted_state import check_fitted_state, refuse
+from skmtc.features.recipes import Clip
+from skmtc.rankers.features import Columns
 
 __all__ = ["load", "save", "trusted_types"]
 
@@ -166,7 +166,7 @@ def trusted_types() -> list[str]:
     Examples
     --------
     >>> from skmtc.persistence import trusted_types
-    >>> "skmtc.rankers._popularity.PopularityRanker" in trusted_types()
+    >>> "skmtc.rankers._popularity_ranker.PopularityRanker" in trusted_types()
     True
     """
     public = [

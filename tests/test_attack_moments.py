@@ -14,8 +14,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from skmtc import MultitaskPlaylistRanker, RidgeRanker, StackingRanker
-from skmtc._fitted_state import check_fitted_state
-from skmtc._state import VersionedState
+from skmtc._utils.estimator_state import VersionedState
+from skmtc._utils.fitted_state import check_fitted_state
 from skmtc.datasets import make_playlists
 from skmtc.rankers.history import TERMS
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 from skmtc import MultitaskPlaylistRanker, evaluate
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 
 n_playlists, n_songs, working_mib, allowed_mib = json.loads(sys.argv[1])
 rng = np.random.default_rng(0)
@@ -25,7 +25,7 @@ X["x"] = rng.normal(size=n_songs)[X["song"]]
 ranker = MultitaskPlaylistRanker(tol=0.1, n_jobs=2, random_state=0)
 # Libraries take their share of addresses before the limit is set, and so do compiled loops; so
 # does the linear algebra, for each thread that calls it while others do.
-_compiled.WORTHWHILE_EXPONENTIALS = _compiled.WORTHWHILE_WEIGHTS = 0
+loading.WORTHWHILE_EXPONENTIALS = loading.WORTHWHILE_WEIGHTS = 0
 ranker.fit(X.head(40)).score(X.head(40))
 barrier, square = threading.Barrier(2), rng.normal(size=(300, 300))
 

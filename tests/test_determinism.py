@@ -13,7 +13,7 @@ from digests import RANKERS, TRAIN, X, digest
 from sklearn.base import clone
 
 import skmtc
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.persistence import load, save
 
 
@@ -88,7 +88,7 @@ def test_scores_with_and_without_numba_agree(history, share, monkeypatch):
     for is_compiled in (True, False):
         worthwhile = 0 if is_compiled else 2**62
         for constant in ("EXPONENTIALS", "WEIGHTS", "ENTRIES"):
-            monkeypatch.setattr(_compiled, f"WORTHWHILE_{constant}", worthwhile)
+            monkeypatch.setattr(loading, f"WORTHWHILE_{constant}", worthwhile)
         ranker = clone(RANKERS["multitask"]).set_params(
             history=history, song_features=None, tol=1e-7
         )

@@ -15,10 +15,10 @@ from skmtc import (
     compare,
     evaluate,
 )
-from skmtc._workers import Workers
+from skmtc._utils.parallel import Workers
+from skmtc._utils.threads import Threads
 from skmtc.datasets import make_playlists
 from skmtc.model_selection import ColdPlaylistKFold
-from skmtc.optimize._threads import Threads
 from skmtc.optimize.prox_newton import _exact
 
 METRICS = ["auc", "hit_rate@5", "novelty@5"]

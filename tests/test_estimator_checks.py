@@ -1,6 +1,6 @@
 """scikit-learn's own checks, on every public estimator, with no expected failures.
 
-The embeddings by word2vec are checked in ``tests/features/test_word2vec.py``.
+The embeddings by word2vec are checked in ``tests/features/embedding/test_word2vec.py``.
 """
 
 import pytest

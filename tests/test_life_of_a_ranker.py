@@ -10,9 +10,9 @@ from sklearn.base import clone
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
 from skmtc.inspection import explain
 from skmtc.persistence import load, save
-from skmtc.rankers._watch import HAS_CALLBACKS
+from skmtc.rankers.fitting._callbacks import HAS_CALLBACKS
 from skmtc.rankers.history import TERMS
-from tests.rankers.test_watch import Recorder
+from tests.rankers.fitting.test_callbacks import Recorder
 from tests.test_ranker_checks import FEATURES, NEW_SONGS, NEW_USERS, QUERIES, X_ALL, X_TRAIN
 
 RANKER = MultitaskPlaylistRanker(n_neighbors=3, tol=1e-10, random_state=0, **FEATURES)

@@ -6,6 +6,7 @@ import pathlib
 import pkgutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -19,47 +20,38 @@ MODULES = ["skmtc"] + [
 # Modules that only commands import.
 SKIPPED = ("skmtc", "skmtc.cli", "skmtc.rankers")
 
-# What each part may import of the package; data flows from the left to the right of the list.
+# What each part may import of the package, in the order that data flows.
 ALLOWED = {
-    "_checks": set(),
     "_version": set(),
-    "_fitted_state": set(),
-    "_state": {"_fitted_state", "_version"},
-    "_files": set(),
-    "_memory": set(),
-    "_progress": set(),
-    "_table": set(),
     "_typing": set(),
-    "_workers": set(),
-    "optimize": {"_checks", "_memory", "_workers"},
-    "metrics": {"_checks", "_memory"},
-    "datasets": {"_files", "_progress"},
-    "features": {"_checks", "_fitted_state", "_memory", "_state", "_table"},
+    "_kernels": set(),
+    "_utils": {"_kernels", "_version"},
+    "_table": set(),
+    "datasets": {"_utils"},
+    "features": {"_table", "_utils"},
+    "optimize": {"_kernels", "_utils"},
+    "metrics": {"_utils"},
+    "model_selection": {"_table"},
     "rankers": {
-        "_checks",
-        "_files",
-        "_fitted_state",
-        "_memory",
-        "_state",
+        "_kernels",
         "_table",
+        "_utils",
         "_version",
-        "_workers",
         "metrics",
         "model_selection",
         "optimize",
     },
-    "model_selection": {"_table"},
-    "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
-    "_evaluate": {"_checks", "_workers", "metrics"},
+    "inspection": {"_table", "_utils", "metrics", "rankers"},
+    "_evaluate": {"_utils", "metrics"},
     "_make_ranker": {"_table", "features", "rankers"},
     "_paired": {"_evaluate"},
-    "_compare": {"_evaluate", "_paired", "_progress", "_table", "metrics"},
-    "persistence": {"_files", "_fitted_state", "_state", "features", "rankers"},
+    "_compare": {"_evaluate", "_paired", "_table", "_utils", "metrics"},
+    "persistence": {"_utils", "features", "rankers"},
     "cli": {
         "",
         "_compare",
         "_paired",
-        "_files",
+        "_utils",
         "datasets",
         "features",
         "metrics",
@@ -78,16 +70,28 @@ def test_all_lists_what_is_there_sorted(name):
     assert all(hasattr(module, public) for public in module.__all__)
 
 
-def _imported_parts(path):
+def _imported_modules(path):
+    """Return the dotted names of the package that a file imports, without "skmtc."."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
+            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         for name in names:
             if name.split(".")[0] == "skmtc":
-                yield ".".join(name.split(".")[1:2])
+                yield name.removeprefix("skmtc").removeprefix(".")
+
+
+def _imported_parts(path):
+    top = {name.split(".")[0] for name in _imported_modules(path)}
+    return {name for name in top if name == "" or _file(name) or (ROOT / name).is_dir()}
+
+
+def _file(module):
+    """Return the file of a module of the package; None if the name is no file."""
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    return path if module and path.is_file() else None
 
 
 def _part(path):
@@ -100,8 +104,24 @@ def test_imports_point_one_way(path):
     part = _part(path)
     if part in ("__init__", "__main__"):
         return
-    foreign = set(_imported_parts(path)) - {part}
+    foreign = _imported_parts(path) - {part}
     assert foreign <= ALLOWED[part] | {"_typing"}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_private_files_are_imported_in_their_folder_only(path):
+    files = {file for file in map(_file, _imported_modules(path)) if file}
+    private = {file for file in files if file.name.startswith("_") and file.parent != ROOT}
+    # A folder below may use the files of the folders above it.
+    assert all(file.parent in path.parents for file in private)
+
+
+def test_folders_are_small_and_file_names_unique():
+    files = [path for path in ROOT.rglob("*.py") if path.name != "__init__.py"]
+    folders = Counter(path.parent for path in files)
+    names = Counter(path.name for path in files)
+    assert max(folders.values()) <= 15
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def _run(code):

@@ -25,7 +25,7 @@ from joblib import parallel_config
 from machine import machine, write_table
 from solver_problems import drawn_problem
 
-from skmtc._workers import Workers
+from skmtc._utils.parallel import Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass

@@ -4,7 +4,7 @@ import numpy as np
 from competitors import Competitor
 from scipy.sparse import csr_array, eye
 
-from skmtc.rankers._sparse import as_ones, one_hot
+from skmtc._utils.sparse import as_ones, one_hot
 
 N_NEGATIVES = 30
 MOST_PLAYLISTS = 5000

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, hstack
 from threadpoolctl import threadpool_limits
 
-from skmtc.rankers._feature_ranker import FeatureRanker
-from skmtc.rankers._sparse import as_ones, one_hot
+from skmtc._utils.sparse import as_ones, one_hot
+from skmtc.rankers.features._feature_ranker import FeatureRanker
 
 NO_USERS = "an unknown user has no vector"
 NO_SONGS = "an unknown song has no vector"

@@ -3,8 +3,8 @@
 import errno
 from difflib import get_close_matches
 
+from skmtc._utils.memory_errors import ToldMemoryError
 from skmtc.cli._safe_text import printable
-from skmtc.rankers._memory_errors import ToldMemoryError
 
 # What people can mend themselves; anything else is a fault of this package.
 EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError)

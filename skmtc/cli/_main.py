@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skmtc.cli._errors import UsageError, one_line
 from skmtc.cli._parser import make_parser
-from skmtc.cli._progress import warnings_as_notes
+from skmtc.cli._progress_lines import warnings_as_notes
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -4,9 +4,9 @@ import pickle
 from importlib.util import find_spec
 from pathlib import Path
 
-from skmtc._files import write_whole
+from skmtc._utils.atomic_files import write_whole
 from skmtc.cli._errors import CommandError
-from skmtc.cli._progress import note
+from skmtc.cli._progress_lines import note
 from skmtc.persistence import load, save
 
 ZIP = b"PK\x03\x04"

@@ -4,15 +4,21 @@ import argparse
 from textwrap import fill
 
 from skmtc import __version__
-from skmtc.cli._compare import run_compare, run_sample
-from skmtc.cli._fit import run_fit
-from skmtc.cli._rankers import RANKERS
-from skmtc.cli._recommend import FORMATS, run_recommend
-from skmtc.cli._report import DEFAULT_FOLDER
-from skmtc.cli._settings import SETTINGS
-from skmtc.cli._tune import run_tune
-from skmtc.cli._values import attributes, metric_name, positive, setting_name, whole_seed
-from skmtc.cli._values import ranker_name as ranker_type
+from skmtc.cli._compare_command import run_compare, run_sample
+from skmtc.cli._fit_command import run_fit
+from skmtc.cli._recommend_command import FORMATS, run_recommend
+from skmtc.cli._tune_command import run_tune
+from skmtc.cli.inputs import (
+    RANKERS,
+    SETTINGS,
+    attributes,
+    metric_name,
+    positive,
+    setting_name,
+    whole_seed,
+)
+from skmtc.cli.inputs import ranker_name as ranker_type
+from skmtc.cli.report import DEFAULT_FOLDER
 
 RANKER_LIST = fill(
     f"rankers: {', '.join(RANKERS)}", 90, subsequent_indent="  ", break_on_hyphens=False

@@ -20,3 +20,6 @@ __all__ = [
     "read_table",
     "write_table",
 ]
+
+# Used by other parts of the package; not public.
+from skmtc.datasets._tables import column_names as column_names

@@ -6,12 +6,18 @@ from typing import Any
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skmtc._progress import with_bar
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, clean_text
-from skmtc.datasets._ledger import Ledger
-from skmtc.datasets._memberships import Join, Memberships, to_bunch
-from skmtc.datasets._records import iterate_records
+from skmtc._utils.progress import with_bar
+from skmtc.datasets.reading import (
+    MAX_BYTES,
+    Join,
+    Ledger,
+    Memberships,
+    Source,
+    clean_text,
+    iterate_records,
+    to_bunch,
+)
 
 LIST_START = re.compile(r"\[")
 RECORD_START = re.compile(r'\{\s*"(?:mix_id|category|timestamp|user|playlist|filtered_lists)"')

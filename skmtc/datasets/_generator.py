@@ -9,9 +9,15 @@ import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
 from skmtc._typing import Seed
-from skmtc.datasets._audience import make_audience
-from skmtc.datasets._catalogue import feature_columns, make_catalogue
-from skmtc.datasets._drawing import draw_lengths, draw_owners, draw_playlist_coef, draw_songs
+from skmtc.datasets.generate import (
+    draw_lengths,
+    draw_owners,
+    draw_playlist_coef,
+    draw_songs,
+    feature_columns,
+    make_audience,
+    make_catalogue,
+)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,7 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, clean_text
-from skmtc.datasets._ledger import Ledger
+from skmtc.datasets.reading import MAX_BYTES, Ledger, Source, clean_text
 
 DESCRIPTION = (
     "Genres by track of the Million Song Dataset, in the format of Top-MAGD (Schindler et al., "

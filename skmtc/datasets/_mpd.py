@@ -9,12 +9,20 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skmtc._progress import with_bar
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, inside
-from skmtc.datasets._ledger import Ledger
-from skmtc.datasets._memberships import Join, Memberships, to_bunch
-from skmtc.datasets._records import iterate_records
+from skmtc._utils.progress import with_bar
+from skmtc.datasets.reading import (
+    MAX_BYTES,
+    Join,
+    Ledger,
+    Memberships,
+    Source,
+    check_folder,
+    clean_text,
+    inside,
+    iterate_records,
+    to_bunch,
+)
 
 MAX_SLICE_BYTES = 2**29
 LARGEST_ID = 2**31 - 1

@@ -8,9 +8,15 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, clean_text, find_file, plain_file
-from skmtc.datasets._hdf5 import read_hdf5
-from skmtc.datasets._ledger import Ledger
+from skmtc.datasets.reading import (
+    MAX_BYTES,
+    Ledger,
+    Source,
+    clean_text,
+    find_file,
+    plain_file,
+    read_hdf5,
+)
 
 TEXT_COLUMNS = {
     "track_id": "track",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from skmtc._files import whole_file
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, plain_file
+from skmtc._utils.atomic_files import whole_file
+from skmtc.datasets.reading import MAX_BYTES, Source, plain_file
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]

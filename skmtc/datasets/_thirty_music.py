@@ -6,12 +6,21 @@ from urllib.parse import unquote_plus
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skmtc._progress import with_bar
 from skmtc._typing import StrPath
-from skmtc.datasets._files import MAX_BYTES, Source, check_folder, clean_text, find_file
-from skmtc.datasets._ledger import Ledger
-from skmtc.datasets._memberships import Join, Memberships, to_bunch
-from skmtc.datasets._records import loads, repair_json
+from skmtc._utils.progress import with_bar
+from skmtc.datasets.reading import (
+    MAX_BYTES,
+    Join,
+    Ledger,
+    Memberships,
+    Source,
+    check_folder,
+    clean_text,
+    find_file,
+    loads,
+    repair_json,
+    to_bunch,
+)
 
 DESCRIPTION = (
     "30Music: playlists that users of Last.fm made, with the age, gender and country of users "

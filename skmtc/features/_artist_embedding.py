@@ -1,8 +1,7 @@
 """Vectors of artists, learned from playlists."""
 
 from skmtc._typing import Seed
-from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
-from skmtc.features._svd import svd_of_playlists
+from skmtc.features.embedding import BaseEmbedding, learn_by_word2vec, svd_of_playlists
 
 
 def _learn_by_svd(embedding, sequences, seed):

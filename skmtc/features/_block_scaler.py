@@ -7,10 +7,10 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skmtc._checks import check_number
-from skmtc._fitted_state import Array, Plain
-from skmtc._state import VersionedState
 from skmtc._typing import Matrix
+from skmtc._utils.estimator_state import VersionedState
+from skmtc._utils.fitted_state import Array, Plain
+from skmtc._utils.validation import check_number
 
 
 class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):

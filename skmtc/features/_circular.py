@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skmtc._checks import check_number
-from skmtc._state import VersionedState
 from skmtc._typing import Table
+from skmtc._utils.estimator_state import VersionedState
+from skmtc._utils.validation import check_number
 
 
 class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skmtc.features._base import BaseColumnEncoder
+from skmtc.features._base_encoder import BaseColumnEncoder
 
 DAYS_PER_YEAR = 365.2425
 

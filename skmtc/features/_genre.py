@@ -5,10 +5,9 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-from skmtc._fitted_state import Array, Each, IdArray, Plain
 from skmtc._table import Ids
-from skmtc.features._base import BaseColumnEncoder
-from skmtc.features._frequency import check_frequency, fewest_rows
+from skmtc._utils.fitted_state import Array, Each, IdArray, Plain
+from skmtc.features._base_encoder import BaseColumnEncoder, check_frequency, fewest_rows
 
 
 class GenreEncoder(BaseColumnEncoder):

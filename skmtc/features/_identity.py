@@ -3,9 +3,14 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from skmtc._fitted_state import Each, IdArray, Plain
-from skmtc.features._base import BaseColumnEncoder, find_ids, learn_ids
-from skmtc.features._frequency import check_frequency, fewest_rows
+from skmtc._utils.fitted_state import Each, IdArray, Plain
+from skmtc.features._base_encoder import (
+    BaseColumnEncoder,
+    check_frequency,
+    fewest_rows,
+    find_ids,
+    learn_ids,
+)
 
 
 class IdentityEncoder(BaseColumnEncoder):

@@ -1,10 +1,8 @@
 """Vectors of songs, learned from playlists."""
 
-from skmtc._checks import check_number
 from skmtc._typing import Seed
-from skmtc.features._als import als
-from skmtc.features._embedding import BaseEmbedding, learn_by_word2vec
-from skmtc.features._svd import svd
+from skmtc._utils.validation import check_number
+from skmtc.features.embedding import BaseEmbedding, als, learn_by_word2vec, svd
 
 
 def _learn_by_svd(embedding, sequences, seed):

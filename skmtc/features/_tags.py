@@ -7,14 +7,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from skmtc._checks import check_number
-from skmtc._fitted_state import Array, Each, IdArray, Plain
 from skmtc._table import Ids
 from skmtc._typing import Seed
-from skmtc.features._base import BaseColumnEncoder
-from skmtc.features._frequency import check_frequency, fewest_rows
-from skmtc.features._svd import leading_eigenvectors
+from skmtc._utils.fitted_state import Array, Each, IdArray, Plain
+from skmtc._utils.validation import check_number
+from skmtc.features._base_encoder import BaseColumnEncoder, check_frequency, fewest_rows
 from skmtc.features._tag_cells import find_separator, read_tags
+from skmtc.features.embedding import leading_eigenvectors
 
 
 class TagEncoder(BaseColumnEncoder):

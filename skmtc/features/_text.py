@@ -8,11 +8,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from skmtc._checks import check_number
-from skmtc._fitted_state import Each, Part
 from skmtc._typing import Seed
-from skmtc.features._base import BaseColumnEncoder
-from skmtc.features._frequency import check_frequency
+from skmtc._utils.fitted_state import Each, Part
+from skmtc._utils.validation import check_number
+from skmtc.features._base_encoder import BaseColumnEncoder, check_frequency
 
 
 class TextEncoder(BaseColumnEncoder):

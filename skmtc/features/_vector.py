@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from skmtc._fitted_state import Each, Plain
-from skmtc.features._base import BaseColumnEncoder
+from skmtc._utils.fitted_state import Each, Plain
+from skmtc.features._base_encoder import BaseColumnEncoder
 
 
 class VectorEncoder(BaseColumnEncoder):

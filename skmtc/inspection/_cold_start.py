@@ -5,10 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from skmtc._checks import check_number
 from skmtc._typing import Table
+from skmtc._utils.validation import check_number
+from skmtc.inspection._figure_style import COLOURS, import_pyplot
 from skmtc.inspection._split_grid import ABSENT, ABSENT_COLD, LEFT_OUT, TEST, TRAIN, cut_grid
-from skmtc.inspection._style import COLOURS, import_pyplot
 
 # Light for training, dark for test, so that they differ in shades of grey too.
 STATE_COLOURS = {

@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from skmtc._checks import check_choice
-from skmtc.inspection._parts import last_step
-from skmtc.inspection._style import axes_and_figure, check_names, curve_style, finish_curves
+from skmtc._utils.validation import check_choice
+from skmtc.inspection._figure_style import axes_and_figure, check_names, curve_style, finish_curves
+from skmtc.inspection._score_decomposition import last_step
 
 XLABELS = {"seconds": "seconds", "passes": "passes over the data", "iterations": "iterations"}
 YLABELS = {

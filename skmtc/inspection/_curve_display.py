@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 
 from skmtc._typing import Table
-from skmtc.inspection._parts import last_step
-from skmtc.inspection._style import axes_and_figure, check_names, curve_style, finish_curves
-from skmtc.metrics._average import average_playlists, check_k
-from skmtc.metrics._scorer import find_ranker
+from skmtc.inspection._figure_style import axes_and_figure, check_names, curve_style, finish_curves
+from skmtc.inspection._score_decomposition import last_step
+from skmtc.metrics import average_playlists, check_k, find_ranker
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 

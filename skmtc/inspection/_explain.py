@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 from sklearn import get_config
 
-from skmtc._checks import check_number
-from skmtc._memory import row_batches
 from skmtc._typing import Table
-from skmtc.inspection._parts import check_has_weights, score_parts
-from skmtc.metrics._scorer import find_ranker
+from skmtc._utils.chunking import row_batches
+from skmtc._utils.validation import check_number
+from skmtc.inspection._score_decomposition import check_has_weights, score_parts
+from skmtc.metrics import find_ranker
 from skmtc.rankers import StackingRanker
 
 OTHERS = "other features"

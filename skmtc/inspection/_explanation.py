@@ -7,8 +7,8 @@ import pandas as pd
 
 from skmtc._typing import Table
 from skmtc.inspection._explain import OTHERS, explain
-from skmtc.inspection._style import COLOURS, axes_and_figure
-from skmtc.metrics._scorer import find_ranker
+from skmtc.inspection._figure_style import COLOURS, axes_and_figure
+from skmtc.metrics import find_ranker
 
 PART_COLOURS = [COLOURS[c] for c in ("sky", "orange", "green", "purple", "vermilion", "black")]
 # Hatches tell the parts apart without colours.

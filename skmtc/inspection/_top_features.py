@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from skmtc._checks import check_choice, check_number
 from skmtc._table import shown
-from skmtc.inspection._parts import WEIGHTS, check_has_weights, last_step, weights_of
-from skmtc.rankers._queries import Queries
+from skmtc._table.queries import Queries
+from skmtc._utils.validation import check_choice, check_number
+from skmtc.inspection._score_decomposition import WEIGHTS, check_has_weights, last_step, weights_of
 
 
 def top_features(

@@ -20,3 +20,15 @@ __all__ = [
     "r_precision_score",
     "spread_score",
 ]
+
+# Used by other parts of the package; not public.
+from skmtc.metrics._average import average_playlists as average_playlists
+from skmtc.metrics._average import check_k as check_k
+from skmtc.metrics._average import mean_weights as mean_weights
+from skmtc.metrics._average import warn_undefined as warn_undefined
+from skmtc.metrics._curves import hit_rate_curves as hit_rate_curves
+from skmtc.metrics._curves import novelty_curves as novelty_curves
+from skmtc.metrics._ranking import Ranking as Ranking
+from skmtc.metrics._registry import FREQUENCY as FREQUENCY
+from skmtc.metrics._scorer import find_ranker as find_ranker
+from skmtc.metrics._scorer import parse_metrics as parse_metrics

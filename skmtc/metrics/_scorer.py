@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from skmtc._checks import check_choice
-from skmtc.metrics._tally import FREQUENCY, Metric, judge
+from skmtc._utils.validation import check_choice
+from skmtc.metrics._registry import FREQUENCY, Metric, judge
 
 Candidates = Literal["auto", "all"]
 ExcludeSeen = bool | Literal["playlist", "user"]

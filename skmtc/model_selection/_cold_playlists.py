@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skmtc._typing import Column, Seed
-from skmtc.model_selection._base import (
+from skmtc.model_selection._base_splitter import (
     ColdSplitter,
     Parts,
     assign_folds,

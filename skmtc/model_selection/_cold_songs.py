@@ -5,7 +5,7 @@ import pandas as pd
 
 from skmtc._table import column_label, shown
 from skmtc._typing import Column, Seed
-from skmtc.model_selection._base import (
+from skmtc.model_selection._base_splitter import (
     ColdSplitter,
     Parts,
     assign_folds,

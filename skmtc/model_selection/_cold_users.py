@@ -3,7 +3,13 @@
 import numpy as np
 
 from skmtc._typing import Column, Seed
-from skmtc.model_selection._base import ColdSplitter, Parts, assign_folds, check_share, known
+from skmtc.model_selection._base_splitter import (
+    ColdSplitter,
+    Parts,
+    assign_folds,
+    check_share,
+    known,
+)
 from skmtc.model_selection._cold_playlists import folds_with_known_songs
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from skmtc._checks import check_choice, check_number
+from skmtc._utils.validation import check_choice, check_number
 from skmtc.optimize._arrays import with_constant
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._penalty import l1_value, pseudo_gradient

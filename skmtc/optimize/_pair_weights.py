@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skmtc.optimize._penalty import pseudo_gradient
-from skmtc.optimize.prox_newton._shared import lasso_step
+from skmtc.optimize.prox_newton import lasso_step
 
 Array = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from skmtc._workers import Workers
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
+from skmtc._utils.parallel import Workers
+from skmtc._utils.threads import Threads
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._positives import Positives
-from skmtc.optimize._threads import Threads
 
 FloatArray = NDArray[np.floating[Any]]
 
@@ -340,8 +340,8 @@ class Mask(NamedTuple):
 
 def _exp_of(dtype: np.dtype[Any], n_exponentials: int) -> Callable[[FloatArray], Any]:
     """Give the fastest exponential in place: compiled for float32, where numba is there."""
-    pays = dtype == np.float32 and n_exponentials >= _compiled.WORTHWHILE_EXPONENTIALS
-    compiled = _compiled.compiled_exp() if pays else None
+    pays = dtype == np.float32 and n_exponentials >= loading.WORTHWHILE_EXPONENTIALS
+    compiled = loading.compiled_exp() if pays else None
     return compiled if compiled is not None else _numpy_exp
 
 

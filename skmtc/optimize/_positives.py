@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from skmtc._memory import rows_that_fit
+from skmtc._utils.chunking import rows_that_fit
 
 FloatArray = NDArray[np.floating[Any]]
 

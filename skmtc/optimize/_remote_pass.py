@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc._workers import Parcel, Workers, works_elsewhere
+from skmtc._utils.parallel import Parcel, Workers, works_elsewhere
 from skmtc.optimize._pass import BLOCK_ROWS, FloatArray, TiledPass
 
 # Tasks per worker and pass, so that a slow worker holds up the others for a short while only.

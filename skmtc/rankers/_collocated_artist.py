@@ -2,8 +2,8 @@
 
 from scipy.sparse import csr_array
 
-from skmtc._fitted_state import Array
-from skmtc.rankers._greatest_hits import GreatestHitsRanker
+from skmtc._utils.fitted_state import Array
+from skmtc.rankers.artists import GreatestHitsRanker
 
 
 class CollocatedArtistRanker(GreatestHitsRanker):

@@ -3,12 +3,12 @@
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
-from skmtc._checks import check_choice, check_number
-from skmtc._fitted_state import Array, Index
-from skmtc._memory import rows_that_fit
 from skmtc._typing import Column
-from skmtc.rankers._artist_ranker import ArtistRanker
-from skmtc.rankers._sparse import as_ones, compact, mean_of_groups, one_hot
+from skmtc._utils.chunking import rows_that_fit
+from skmtc._utils.fitted_state import Array, Index
+from skmtc._utils.sparse import as_ones, compact, mean_of_groups, one_hot
+from skmtc._utils.validation import check_choice, check_number
+from skmtc.rankers.artists import ArtistRanker
 
 WEIGHTINGS = ("tfidf", "cosine")
 # What all memberships together count beside similarities: enough to order songs that no neighbour

@@ -10,14 +10,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from skmtc._checks import check_choice, check_number
-from skmtc._fitted_state import Array, Plain, Several
 from skmtc._typing import Column, Seed
-from skmtc._workers import local_jobs
-from skmtc.rankers._content_model import fit_content_model
-from skmtc.rankers._feature_ranker import FeatureRanker
-from skmtc.rankers._features import numeric_song_columns
-from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot
+from skmtc._utils.fitted_state import Array, Plain, Several
+from skmtc._utils.parallel import local_jobs
+from skmtc._utils.sparse import as_ones, mean_of_groups, one_hot
+from skmtc._utils.validation import check_choice, check_number
+from skmtc.rankers.features import FeatureRanker, fit_content_model, numeric_song_columns
 
 TARGETS = ("auto", "user", "playlist")
 

@@ -13,19 +13,25 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from skmtc._checks import check_choice, check_number
-from skmtc._fitted_state import Nested, Plain, check_fitted_state
-from skmtc._state import change_lock
+from skmtc._table.queries import Songs
 from skmtc._typing import Column, Seed, StrPath, Table
-from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
-from skmtc.optimize._result import warn_not_converged
+from skmtc._utils.estimator_state import change_lock
+from skmtc._utils.fitted_state import Nested, Plain, check_fitted_state
+from skmtc._utils.validation import check_choice, check_number
+from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton, warn_not_converged
 from skmtc.optimize.prox_newton import FixedShared, solve_users
-from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
-from skmtc.rankers._extension import extend, join_rows
-from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker, largest_feature
-from skmtc.rankers._queries import Songs
-from skmtc.rankers._watch import CallbackSupportMixin, Watch, with_callbacks
-from skmtc.rankers.history._terms import append_vectors, read_history
+from skmtc.rankers.features import WEIGHTS, FeatureRanker, largest_feature
+from skmtc.rankers.fitting import (
+    CallbackSupportMixin,
+    Checkpoint,
+    Watch,
+    check_checkpoint,
+    extend,
+    fingerprint,
+    join_rows,
+    with_callbacks,
+)
+from skmtc.rankers.history import append_vectors, read_history
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
 USER_SOLVERS = {"prox-newton": solve_users, "owlqn": solve_owlqn}

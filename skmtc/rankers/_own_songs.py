@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from skmtc._fitted_state import Array
 from skmtc._typing import Column
-from skmtc.rankers._artist_ranker import ArtistRanker
-from skmtc.rankers._sparse import as_ones, one_hot
+from skmtc._utils.fitted_state import Array
+from skmtc._utils.sparse import as_ones, one_hot
+from skmtc.rankers.artists import ArtistRanker
 
 
 class OwnSongsRanker(ArtistRanker):

@@ -7,11 +7,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
-from skmtc._checks import check_choice, check_number
 from skmtc._typing import Column, Seed
-from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker
-from skmtc.rankers._ridge_solvers import SOLVERS, ridge_coef
-from skmtc.rankers._sparse import as_ones, mean_of_groups
+from skmtc._utils.sparse import as_ones, mean_of_groups
+from skmtc._utils.validation import check_choice, check_number
+from skmtc.optimize import RIDGE_SOLVERS, ridge_coef
+from skmtc.rankers.features import WEIGHTS, FeatureRanker
 
 # Power iterations of the decomposition of memberships, whose singular values decay slowly.
 SVD_ITERATIONS = 8
@@ -181,7 +181,7 @@ class RidgeRanker(FeatureRanker):
         check_number("l2", self.l2, above=0)
         if self.n_components is not None:
             check_number("n_components", self.n_components, at_least=1, whole=True)
-        check_choice("solver", self.solver, ("auto", *SOLVERS))
+        check_choice("solver", self.solver, ("auto", *RIDGE_SOLVERS))
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
 
     def _fit(self, table, frame):

@@ -1,6 +1,6 @@
 """Same artists, greatest hits."""
 
-from skmtc.rankers._greatest_hits import GreatestHitsRanker
+from skmtc.rankers.artists import GreatestHitsRanker
 
 
 class SameArtistRanker(GreatestHitsRanker):

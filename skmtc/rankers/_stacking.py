@@ -15,12 +15,20 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from skmtc._fitted_state import Array, Plain, Stacked, check_fitted_state
-from skmtc._state import all_or_nothing, change_lock
 from skmtc._typing import Column, Seed
-from skmtc.rankers._base import BaseRanker
-from skmtc.rankers._situations import WHAT, WHO, default_splitters, hold_out, who_asks
-from skmtc.rankers._stacking_weights import fit_weights, inverse_spread, spread_vectors
+from skmtc._utils.estimator_state import all_or_nothing, change_lock
+from skmtc._utils.fitted_state import Array, Plain, Stacked, check_fitted_state
+from skmtc.rankers._base_ranker import BaseRanker
+from skmtc.rankers.stacking import (
+    WHAT,
+    WHO,
+    default_splitters,
+    fit_weights,
+    hold_out,
+    inverse_spread,
+    spread_vectors,
+    who_asks,
+)
 
 
 def _all_have_partial_fit(ranker):

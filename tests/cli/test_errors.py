@@ -4,8 +4,8 @@ import errno
 
 import pytest
 
+from skmtc._utils.memory_errors import ToldMemoryError
 from skmtc.cli._errors import UsageError, check_name, nearest, one_line
-from skmtc.rankers._memory_errors import ToldMemoryError
 
 
 def test_an_error_is_one_line_with_advice():

@@ -11,10 +11,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
 from skmtc.cli import _model_file
-from skmtc.cli._features import Features
 from skmtc.cli._model_file import read_model, write_model
-from skmtc.cli._rankers import RANKERS, make_ranker
-from skmtc.cli._table import open_table
+from skmtc.cli.inputs._feature_options import Features
+from skmtc.cli.inputs._ranker_choice import RANKERS, make_ranker
+from skmtc.cli.inputs._read_table import open_table
 from skmtc.datasets import make_playlists
 
 X = make_playlists(20, 60, 40, random_state=0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csc_matrix, csr_array
 
-from skmtc.features._membership import n_playlists_of_song, read_membership
+from skmtc.features._base_encoder import n_playlists_of_song, read_membership
 
 DENSE = np.array([[1, 0, 2], [0, 0, 1], [2, 0, 0], [0, 0, 0]])
 

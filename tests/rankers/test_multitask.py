@@ -219,9 +219,9 @@ def test_verbose_prints_a_line_per_iteration(X, capsys):
 
 def test_html_repr_links_to_the_documentation_if_there_is_one(ranker, monkeypatch):
     pages = {"Documentation": "https://example.org/pages"}
-    monkeypatch.setattr("skmtc.rankers._base.project_urls", dict)
+    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", dict)
     assert "skmtc.MultitaskPlaylistRanker.html" not in ranker._repr_html_()
-    monkeypatch.setattr("skmtc.rankers._base.project_urls", lambda: pages)
+    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", lambda: pages)
     assert "example.org/pages/generated/skmtc.MultitaskPlaylistRanker.html" in ranker._repr_html_()
 
 

@@ -12,8 +12,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 from skmtc import RidgeRanker
 from skmtc.datasets import make_playlists
-from skmtc.rankers import _ridge_solvers
-from skmtc.rankers._ridge_solvers import SOLVERS, choose_solver, ridge_coef
+from skmtc.optimize import _ridge_solvers
+from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS, choose_solver, ridge_coef
 
 COLUMNS = [f"x{j}" for j in range(5)]
 X = make_playlists(6, 18, 40, 9, n_features=5, random_state=0).assign(year=0.0)
@@ -140,7 +140,7 @@ def test_solvers_agree(shape, l2, fit_intercept):
     with sklearn.config_context(working_memory=0.01):  # several blocks
         coef = {
             solver: ridge_coef(features, targets, l2=l2, fit_intercept=fit_intercept, solver=solver)
-            for solver in SOLVERS
+            for solver in RIDGE_SOLVERS
         }
     model = Ridge(alpha=l2, fit_intercept=fit_intercept).fit(
         features.toarray(), targets.toarray().T

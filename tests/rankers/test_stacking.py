@@ -21,9 +21,9 @@ from skmtc import (
 from skmtc.datasets import make_playlists
 from skmtc.inspection import explain
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
-from skmtc.rankers._base import BaseRanker
-from skmtc.rankers._situations import WHO
-from skmtc.rankers._stacking_weights import spread_vectors
+from skmtc.rankers._base_ranker import BaseRanker
+from skmtc.rankers.stacking._situations import WHO
+from skmtc.rankers.stacking._weights import spread_vectors
 
 X = make_playlists(80, 400, 300, 40, n_features=4, random_state=0)
 SONG_COLUMNS = ["song", "artist", "year", "x0", "x1", "x2", "x3"]

@@ -7,6 +7,13 @@ steps of the shared weights (`_shared`) and of the users (`_user_step`), `_solve
 """
 
 from skmtc.optimize.prox_newton._fixed_shared import FixedShared, solve_users
+from skmtc.optimize.prox_newton._shared import lasso_step
 from skmtc.optimize.prox_newton._solver import prox_newton_path, solve_prox_newton
 
-__all__ = ["FixedShared", "prox_newton_path", "solve_prox_newton", "solve_users"]
+__all__ = [
+    "FixedShared",
+    "lasso_step",
+    "prox_newton_path",
+    "solve_prox_newton",
+    "solve_users",
+]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize.prox_newton._padded import PaddedPositives
 from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion
@@ -137,7 +137,7 @@ class Blocks:
         """Sweep one block of users, by the compiled loop if there is one and it pays."""
         compiled = None
         if self.rules.compiled:
-            compiled = _compiled.compiled_sweep()
+            compiled = loading.compiled_sweep()
         if compiled is not None:
             return self._sweep_compiled(compiled, start, rules)
         return sweep_users(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc._memory import row_batches
+from skmtc._utils.chunking import row_batches
 from skmtc.optimize._arrays import row_dots, to_dense
 
 Array = NDArray[np.floating[Any]]

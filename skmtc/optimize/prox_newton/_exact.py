@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc._memory import row_batches
+from skmtc._utils.chunking import row_batches
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._penalty import pseudo_gradient

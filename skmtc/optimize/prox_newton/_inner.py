@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._threads import Threads
+from skmtc._utils.threads import Threads
 from skmtc.optimize.prox_newton._blocks import SWEEP_STEPS, Block, Start, SweepRules
 from skmtc.optimize.prox_newton._curvature import weighted_gram
 from skmtc.optimize.prox_newton._problem import SortedProblem

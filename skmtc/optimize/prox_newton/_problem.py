@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._pass import TiledPass
@@ -82,7 +82,7 @@ class SortedProblem:
         self.change_penalties(objective.user_l2, objective.playlist_l1, objective.shared_l1)
         self.blocks = self._cut_blocks()
         if compiled is None:
-            compiled = n * objective.n_features >= _compiled.WORTHWHILE_WEIGHTS
+            compiled = n * objective.n_features >= loading.WORTHWHILE_WEIGHTS
         self.rules = BlockRules(
             n_features=objective.n_features,
             push=objective.push,

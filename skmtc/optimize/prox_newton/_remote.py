@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from skmtc._workers import Workers
+from skmtc._utils.parallel import Workers
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import TASK_BYTES, TASKS_PER_WORKER
 from skmtc.optimize.prox_newton._blocks import BlockRules, Blocks, Start, SweepRules

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._result import SolverResult
-from skmtc.optimize.prox_newton._common import best_common_weights
+from skmtc.optimize.prox_newton._common_weights import best_common_weights
 from skmtc.optimize.prox_newton._curvature import Curvature, learn_curvature, tilted_moments
 from skmtc.optimize.prox_newton._exact import is_small
 from skmtc.optimize.prox_newton._exact_solver import ExactSolver

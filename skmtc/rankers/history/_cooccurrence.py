@@ -4,9 +4,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
-from skmtc._memory import rows_that_fit
-from skmtc.optimize._threads import Threads
-from skmtc.rankers._sparse import as_ones, compiled_if_worthwhile
+from skmtc._utils.chunking import rows_that_fit
+from skmtc._utils.sparse import as_ones, compiled_if_worthwhile
+from skmtc._utils.threads import Threads
 
 # Songs that a thread takes at a time.
 COMPILED_SONGS = 1024

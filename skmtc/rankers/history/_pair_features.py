@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from skmtc.rankers._sparse import (
+from skmtc._utils.sparse import (
     as_ones,
     compact,
     compiled_if_worthwhile,

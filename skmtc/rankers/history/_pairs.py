@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skmtc._memory import rows_that_fit
-from skmtc.optimize._pair_weights import Pairs
-from skmtc.rankers._sparse import as_ones
+from skmtc._utils.chunking import rows_that_fit
+from skmtc._utils.sparse import as_ones
+from skmtc.optimize import Pairs
 
 # Playlists that are scored together.
 BLOCK_ROWS = 64

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.optimize.prox_newton import _problem
 from skmtc.optimize.prox_newton._blocks import Blocks, Start, SweepRules
 from skmtc.optimize.prox_newton._problem import SortedProblem
@@ -60,10 +60,10 @@ def _rebuilt(part, convert):
 @pytest.mark.parametrize("converged", [_read_only, _mapped, _unaligned])
 @pytest.mark.parametrize("limit", [0, 10**9])
 def test_arrays_may_arrive_in_any_way(converged, limit, monkeypatch, tmp_path):
-    monkeypatch.setattr(_compiled, "WORTHWHILE_WEIGHTS", limit)
+    monkeypatch.setattr(loading, "WORTHWHILE_WEIGHTS", limit)
     problem, start, rules = _case(monkeypatch)
     end = problem.on_blocks.sweep(start, rules)
-    kinds = list(_compiled.compiled_sweep().signatures)
+    kinds = list(loading.compiled_sweep().signatures)
     features = problem.objective.features
     there = Blocks(converged(features, tmp_path), problem.objective.membership, problem.rules)
     start, rules = (_rebuilt(part, lambda a: converged(a, tmp_path)) for part in (start, rules))
@@ -71,11 +71,11 @@ def test_arrays_may_arrive_in_any_way(converged, limit, monkeypatch, tmp_path):
     assert end.gains.sum() > 0
     for one, other in zip((*end.totals, *end[1:]), (*again.totals, *again[1:]), strict=True):
         np.testing.assert_array_equal(one, other)
-    assert list(_compiled.compiled_sweep().signatures) == kinds  # or it would compile for seconds
+    assert list(loading.compiled_sweep().signatures) == kinds  # or it would compile for seconds
 
 
 def test_a_sweep_changes_nothing_of_its_start(monkeypatch):
-    monkeypatch.setattr(_compiled, "WORTHWHILE_WEIGHTS", 0)
+    monkeypatch.setattr(loading, "WORTHWHILE_WEIGHTS", 0)
     problem, start, rules = _case(monkeypatch)
     before = _rebuilt(start, np.copy)
     end = problem.on_blocks.sweep(start, rules)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
-from skmtc.optimize import MultitaskObjective, _compiled, solve_prox_newton
-from skmtc.optimize._threads import Threads
+from skmtc._kernels import loading
+from skmtc._utils.threads import Threads
+from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize.prox_newton._blocks import Start, SweepRules
 from skmtc.optimize.prox_newton._inner import InnerProblem
 from skmtc.optimize.prox_newton._problem import SortedProblem
@@ -15,8 +16,8 @@ from skmtc.optimize.prox_newton._user_step import Totals
 
 @pytest.fixture(autouse=True)
 def small_problems_are_worthwhile(monkeypatch):
-    monkeypatch.setattr(_compiled, "WORTHWHILE_WEIGHTS", 0)
-    monkeypatch.setattr(_compiled, "WORTHWHILE_EXPONENTIALS", 0)
+    monkeypatch.setattr(loading, "WORTHWHILE_WEIGHTS", 0)
+    monkeypatch.setattr(loading, "WORTHWHILE_EXPONENTIALS", 0)
 
 
 def _case(*, pairs=False, scale=1.0, dtype=np.float64, **parameters):
@@ -84,7 +85,7 @@ def test_it_ends_where_numpy_ends(loss, pairs, playlist_l1, monkeypatch):
     inner, point = _case(loss=loss, pairs=pairs, playlist_l1=playlist_l1, push=2.0)
     damping = np.ones(len(point.losses))
     compiled = inner.sweep(point.totals, point.shared, damping)
-    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(loading, "compiled_sweep", lambda: None)
     with np.errstate(all="ignore"):
         totals, gain, new_caution = _sweep_one_by_one(inner, point, damping)
     assert gain > 0
@@ -106,7 +107,7 @@ def test_single_precision(monkeypatch):
     damping = np.ones(len(point.losses), dtype=np.float32)
     totals, gains, _, _ = inner.sweep(point.totals, point.shared, damping)
     assert totals.playlist.dtype == totals.user.dtype == np.float32
-    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(loading, "compiled_sweep", lambda: None)
     expected, expected_gain, _ = _sweep_one_by_one(inner, point, damping)
     np.testing.assert_allclose(totals.playlist, expected.playlist, atol=1e-4)
     assert gains.sum() == pytest.approx(expected_gain, rel=1e-4)
@@ -134,7 +135,7 @@ def test_overflow_leaves_users_where_they_are():
 def test_the_solver_finds_the_same_without_numba(loss, monkeypatch):
     objective = make_objective(1, loss=loss)
     with_numba = solve_prox_newton(objective, tol=1e-7)
-    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: None)
-    monkeypatch.setattr(_compiled, "compiled_exp", lambda: None)
+    monkeypatch.setattr(loading, "compiled_sweep", lambda: None)
+    monkeypatch.setattr(loading, "compiled_exp", lambda: None)
     without = solve_prox_newton(make_objective(1, loss=loss), tol=1e-7)
     assert with_numba.objective == pytest.approx(without.objective, rel=1e-7)

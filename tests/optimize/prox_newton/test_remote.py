@@ -11,7 +11,8 @@ from joblib import parallel_config
 from problems import make_problem
 from scipy.sparse import csr_array
 
-from skmtc.optimize import MultitaskObjective, _compiled
+from skmtc._kernels import loading
+from skmtc.optimize import MultitaskObjective
 from skmtc.optimize import solve_prox_newton as solve
 from skmtc.optimize.prox_newton import _exact, _inner, _problem, _remote
 from skmtc.optimize.prox_newton._blocks import Block, Start
@@ -56,7 +57,7 @@ def _coef(case, n_jobs=2, block=40):
     features = parameters.pop("convert")(features)
     with pytest.MonkeyPatch.context() as patch:
         limit = 0 if parameters.pop("compiled") else 10**9
-        patch.setattr(_compiled, "WORTHWHILE_WEIGHTS", limit)
+        patch.setattr(loading, "WORTHWHILE_WEIGHTS", limit)
         patch.setattr(_problem, "BLOCK_PLAYLISTS", block)
         objective = MultitaskObjective(
             features, membership, owners, playlist_l1=0.3, n_jobs=n_jobs, **parameters
@@ -116,7 +117,7 @@ def test_a_worker_killed_in_the_middle_of_a_sweep_changes_nothing(
 
 
 def _compiled_kinds(tiled):
-    return {str(kind) for kind in _compiled.compiled_sweep().signatures}
+    return {str(kind) for kind in loading.compiled_sweep().signatures}
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])

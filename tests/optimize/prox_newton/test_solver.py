@@ -7,7 +7,8 @@ import pytest
 from problems import make_coef, make_objective, make_problem, minimise_split
 from scipy.sparse import csr_array
 
-from skmtc.optimize import MultitaskObjective, _compiled, _pass, solve_owlqn, solve_prox_newton
+from skmtc._kernels import loading
+from skmtc.optimize import MultitaskObjective, _pass, solve_owlqn, solve_prox_newton
 from skmtc.optimize.prox_newton import _exact, _problem
 
 PUSHES = [0.5, 1.0, 2.0, 8.0]
@@ -139,15 +140,15 @@ def test_the_sample_serves_all_kinds_of_problems(loss, fit_intercept, convert):
 def test_compiled_loops_serve_sparse_features(monkeypatch):
     features, membership, owners = _large()
     features = np.where(np.abs(features) > 1, features, 0)
-    monkeypatch.setattr(_compiled, "WORTHWHILE_WEIGHTS", 0)
+    monkeypatch.setattr(loading, "WORTHWHILE_WEIGHTS", 0)
     monkeypatch.setattr(_problem, "BLOCK_PLAYLISTS", 64)
-    sweep, calls = _compiled.compiled_sweep(), []
+    sweep, calls = loading.compiled_sweep(), []
 
     def counted(*arguments):
         calls.append(arguments[0][0])  # the features
         return sweep(*arguments)
 
-    monkeypatch.setattr(_compiled, "compiled_sweep", lambda: counted)
+    monkeypatch.setattr(loading, "compiled_sweep", lambda: counted)
     sparse = solve_prox_newton(MultitaskObjective(csr_array(features), membership, owners))
     assert all(len(rows) < len(features) for rows in calls)  # the songs of a block alone
     n_calls = len(calls)

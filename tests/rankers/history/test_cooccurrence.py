@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.rankers.history import _cooccurrence
 from skmtc.rankers.history._cooccurrence import cosine_neighbors, ridge_neighbors
 from tests.problems import make_problem
@@ -50,7 +50,7 @@ def test_compiled_loops_give_the_same_bits(n_neighbors, share, monkeypatch):
     membership = csr_array((np.random.default_rng(0).random((60, 200)) < share).astype(float))
     found = []
     for least in (1, 10**9):
-        monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
+        monkeypatch.setattr(loading, "WORTHWHILE_ENTRIES", least)
         found.append(cosine_neighbors(membership, n_neighbors=n_neighbors, shrinkage=1.0))
     assert found[0].nnz > 0
     for attribute in ("data", "indices", "indptr"):
@@ -92,7 +92,7 @@ def transcribed_ridge(membership, n_neighbors, shrinkage, l2):
 @pytest.mark.parametrize("l2", [0.5, 30.0])
 @pytest.mark.parametrize("least", [1, 10**9])
 def test_ridge_weights_are_those_of_least_squares(n_neighbors, l2, least, monkeypatch):
-    monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
+    monkeypatch.setattr(loading, "WORTHWHILE_ENTRIES", least)
     _, membership, _ = make_problem(0)
     found = ridge_neighbors(membership, n_neighbors=n_neighbors, shrinkage=3.0, l2=l2)
     expected = transcribed_ridge(membership, n_neighbors, 3.0, l2)
@@ -123,7 +123,7 @@ def test_neighbors_that_tell_the_same_share_their_weight():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_threads_give_the_same_bits(n_jobs, monkeypatch):
-    monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", 1)
+    monkeypatch.setattr(loading, "WORTHWHILE_ENTRIES", 1)
     monkeypatch.setattr(_cooccurrence, "COMPILED_SONGS", 16)
     membership = csr_array((np.random.default_rng(0).random((60, 200)) < 0.1).astype(float))
     options = {"n_neighbors": 7, "shrinkage": 1.0, "l2": 2.0}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skmtc.optimize import _compiled
+from skmtc._kernels import loading
 from skmtc.rankers.history import _pair_features
 from skmtc.rankers.history._cooccurrence import cosine_neighbors
 from skmtc.rankers.history._pair_features import (
@@ -212,7 +212,7 @@ def test_compiled_sums_of_neighbors_have_the_same_bits(monkeypatch):
     for asked in ((np.arange(10), np.full(10, -1)), (np.arange(40) // 4, np.arange(40))):
         found = []
         for least in (1, 10**9):
-            monkeypatch.setattr(_compiled, "WORTHWHILE_ENTRIES", least)
+            monkeypatch.setattr(loading, "WORTHWHILE_ENTRIES", least)
             found.append(terms.features(*asked)[0].toarray())
         assert found[0].any()
         np.testing.assert_array_equal(*found)

@@ -1,0 +1,1 @@
+"""Every function that numba compiles, and how they are loaded."""

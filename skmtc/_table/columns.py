@@ -1,0 +1,205 @@
+"""Tables as DataFrames, and which of their columns hold ids.
+
+A *membership table* has a user, a playlist and a song column; every other column describes the
+song, the user or the playlist of its row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import issparse
+from sklearn.utils import check_array
+
+ROLES = ("user", "playlist", "song")
+LONGEST_SHOWN = 200  # characters of a value in a message
+
+
+def is_table(X):
+    """Check whether something has named columns, as a DataFrame or a list of dicts has."""
+    return _converter(X) is not None
+
+
+def to_frame(X):
+    """Turn any table into a DataFrame; array columns are named by position."""
+    convert = _converter(X)
+    if convert is not None:
+        frame = convert(X)
+    else:
+        check_even_rows(X)
+        frame = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False)).infer_objects()
+    if len(frame) == 0:
+        raise ValueError(
+            f"The table has no rows: at least one song in one playlist is needed; got shape "
+            f"{frame.shape}, n_samples=0. Check the filter or file that made the table."
+        )
+    if not frame.columns.is_unique:
+        twice = list(frame.columns[frame.columns.duplicated()].unique())
+        raise ValueError(
+            f"Column names must be distinct; got {_listing(twice)} more than once. "
+            "Rename or drop the copies."
+        )
+    return frame
+
+
+def _converter(X):
+    """Return the function that makes a DataFrame of a table; None for an array."""
+    if isinstance(X, pd.DataFrame):
+        return lambda table: table
+    if hasattr(X, "to_pandas"):  # polars, pyarrow, modin …
+        return lambda table: table.to_pandas()
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):  # a LazyFrame of polars
+        return lambda table: table.collect().to_pandas()
+    if callable(getattr(X, "df", None)):  # a relation of DuckDB
+        return lambda table: table.df()
+    is_rows = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
+    is_columns = isinstance(X, dict) and not issparse(X)  # a dok_array is a dict, too
+    return pd.DataFrame if is_rows or is_columns else None
+
+
+def check_even_rows(X):
+    """Raise if something is a list of rows of different lengths."""
+    if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
+        return
+    lengths = sorted({len(row) for row in X})
+    if len(lengths) > 1:
+        raise ValueError(
+            "Rows of a list must all have the same number of values, or be dicts; got rows of "
+            f"{lengths[:5]} values. Fill up the rows, or pass a DataFrame."
+        )
+
+
+@dataclass(frozen=True)
+class IdColumns:
+    """The labels of the id columns of one table; None where a table has none."""
+
+    user: object = None
+    playlist: object = None
+    song: object = None
+
+    def __contains__(self, label):
+        return any(label is not None and label == own for own in self.labels)
+
+    @property
+    def labels(self):
+        """The labels, in the order user, playlist, song."""
+        return (self.user, self.playlist, self.song)
+
+
+def find_id_columns(
+    frame, *, user, playlist, song, required=("playlist", "song"), by_position=True
+):
+    """Find the id columns, which are given as column names or, if `by_position`, as positions.
+
+    Roles that are not in `required` may be missing from the frame, and are then None.
+    """
+    found = {}
+    for role, name in zip(ROLES, (user, playlist, song), strict=True):
+        if name is None:
+            if role in required and role != "user":
+                raise ValueError(
+                    f"The {role} column must be named; got {role}=None. "
+                    f"Pass the column's name or position as `{role}`."
+                )
+            continue
+        label = column_label(frame, name, by_position=by_position)
+        if label is not None:
+            found[role] = label
+        elif role in required:
+            raise ValueError(
+                f"The table must have a {role} column {name!r}; got a table with "
+                f"n_features={frame.shape[1]}: {_listing(frame.columns)}. "
+                + _what_to_do(frame, role)
+            )
+    if len(set(found.values())) < len(found):
+        raise ValueError(
+            "The user, playlist and song columns must be three different columns; got "
+            f"{found}. Change `user`, `playlist` or `song`."
+        )
+    return IdColumns(**found)
+
+
+def _what_to_do(frame, role):
+    if isinstance(frame.columns, pd.RangeIndex):
+        return (
+            "Columns of an array or list have positions: pass them as e.g. user=0, playlist=1, "
+            "song=2, or pass a DataFrame."
+        )
+    return f"Add the column, or name the one to use with `{role}=`."
+
+
+def column_label(frame, name, *, by_position=True):
+    """Find a column by name or position; None where there is no such column."""
+    if name in frame.columns:
+        return name
+    if not by_position:
+        return None
+    is_position = isinstance(name, int | np.integer) and not isinstance(name, bool)
+    if is_position and -frame.shape[1] <= name < frame.shape[1]:
+        return frame.columns[name]
+    return None
+
+
+def describing_columns(frame, columns):
+    """Tell which columns describe songs and which describe users.
+
+    A column with one value per song describes songs, else one with one value per user (per
+    playlist where owners are unknown) describes users.
+
+    Returns
+    -------
+    described : dict
+        Lists of labels under "song" and "user".
+    """
+    owner = columns.playlist if columns.user is None else columns.user
+    groups = {"song": columns.song, "user": owner}
+    firsts = {}
+    for role, label in groups.items():
+        codes = pd.factorize(frame[label])[0]
+        firsts[role] = first_rows(codes, codes.max() + 1)[codes]
+    described = {"song": [], "user": []}
+    for label in frame.columns:
+        if label in columns:
+            continue
+        values = _factorized(frame, label)
+        role = next((r for r in groups if np.array_equal(values, values[firsts[r]])), None)
+        if role is None:
+            _refuse_column(frame, label, values, firsts["song"], columns.song)
+        described[role].append(label)
+    return described
+
+
+def first_rows(codes, n_codes):
+    first = np.empty(n_codes, dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write, so the first row, wins
+    return first
+
+
+def _factorized(frame, label):
+    try:
+        return pd.factorize(frame[label])[0]
+    except TypeError:  # lists of genres and the like are compared by how they print
+        return pd.factorize(frame[label].map(repr))[0]
+
+
+def _refuse_column(frame, label, values, first, song_label):
+    row = int(np.flatnonzero(values != values[first])[0])
+    other = int(first[row])
+    raise ValueError(
+        f"Column {label!r} must have one value per song or one per user; got "
+        f"{shown(frame[label].iloc[other])} in row {other} and {shown(frame[label].iloc[row])} in "
+        f"row {row}, both of song {shown(frame[song_label].iloc[row])}. Correct "
+        "it, drop it, or choose the columns to use with `song_features`."
+    )
+
+
+def shown(value):
+    """Show a value in a message as a user would write it; a long one is cut."""
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def _listing(labels, most=12):
+    labels = list(labels)
+    more = f", … ({len(labels) - most} more)" if len(labels) > most else ""
+    return "[" + ", ".join(map(shown, labels[:most])) + more + "]"

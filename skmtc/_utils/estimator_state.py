@@ -1,0 +1,70 @@
+"""The state of an estimator: stored with a version, and changed by `fit` as a whole or not."""
+
+import warnings
+from contextlib import contextmanager
+from threading import RLock
+
+from sklearn.exceptions import InconsistentVersionWarning
+
+from skmtc._utils.fitted_state import Labels, Plain, check_fitted_state
+from skmtc._version import __version__
+
+VERSION_KEY = "_skmtc_version"
+
+# Held by whoever changes a fitted estimator. One for all, as a stack changes its rankers.
+change_lock = RLock()
+
+
+class VersionedState:
+    """Mixin of estimators whose stored state tells the version that made it, and is checked.
+
+    It stands before `BaseEstimator`, which does the same for estimators of scikit-learn only.
+    Subclasses list in `_derived` the attributes that are computed again where they are needed,
+    which are not stored.
+    """
+
+    _derived = ()
+    _fitted_state = {
+        "n_features_in_": Plain.count("columns", optional=True),
+        "feature_names_in_": Labels("columns", optional=True),
+    }
+
+    def __getstate__(self):
+        stored = super().__getstate__() | {VERSION_KEY: __version__}
+        return {name: value for name, value in stored.items() if name not in self._derived}
+
+    def __copy__(self):
+        # Without the check of `__setstate__`: a fit copies its ranker while it is half done.
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__getstate__())
+        del made.__dict__[VERSION_KEY]
+        return made
+
+    def __setstate__(self, state):
+        state = dict(state)
+        made_by = state.pop(VERSION_KEY, "an unknown version")
+        if made_by != __version__:
+            warnings.warn(
+                InconsistentVersionWarning(
+                    estimator_name=type(self).__name__,
+                    current_sklearn_version=f"{__version__} (of skmtc)",
+                    original_sklearn_version=f"{made_by} (of skmtc)",
+                ),
+                stacklevel=2,
+            )
+        super().__setstate__({k: v for k, v in state.items() if k not in self._derived})
+        check_fitted_state(self)
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Put an estimator back as it was if it cannot be changed to the end.
+
+    What is put back are the attributes themselves: they are replaced, never changed in place.
+    """
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:  # an interrupt from the keyboard is no Exception
+        estimator.__dict__ = before  # in one step, whatever interrupts this
+        raise

@@ -1,0 +1,84 @@
+"""Small sparse matrices that pick, sum and count rows."""
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from skmtc._kernels import loading
+
+
+def one_hot(codes, n_codes):
+    """Give one row per code with a 1 in the column of the code; a code of -1 has an empty row."""
+    codes = np.asarray(codes)
+    rows = np.flatnonzero(codes >= 0)
+    return csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), n_codes))
+
+
+def as_ones(matrix):
+    """Give a matrix with 1 in the place of every stored value."""
+    return csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def compact(matrix):
+    """Give a matrix in single precision, with indices of 32 bits where they suffice."""
+    fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
+    index = np.int32 if fits else np.int64
+    data = matrix.data.astype(np.float32, copy=False)
+    places = (part.astype(index, copy=False) for part in (matrix.indices, matrix.indptr))
+    return csr_array((data, *places), shape=matrix.shape)
+
+
+def with_empty_row(matrix):
+    """Append an empty row, which the code -1 of something unknown picks."""
+    parts = matrix.data, matrix.indices, np.append(matrix.indptr, matrix.indptr[-1:])
+    return csr_array(parts, shape=(matrix.shape[0] + 1, matrix.shape[1]))
+
+
+def mean_of_groups(groups, n_groups):
+    """Give the matrix that takes the mean of the rows of each group; rows of none sum to 0."""
+    sums = csr_array(one_hot(groups, n_groups).T)
+    sizes = np.diff(sums.indptr)
+    sums.data /= np.repeat(sizes, sizes)
+    return sums
+
+
+def sum_sparse(parts, shape):
+    """Sum sparse matrices of a shape; there may be none."""
+    return csr_array(sum(parts, start=csr_array(shape)))
+
+
+def stored_pairs(matrix):
+    """Give the rows and columns of the stored entries, in the order of their values."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
+
+
+def stored_values(matrix, rows, columns):
+    """Give the values at some places of a matrix without repeated entries; 0 if none is stored."""
+    if matrix.nnz == 0:
+        return np.zeros(len(rows))
+    compiled = compiled_if_worthwhile(matrix.nnz)
+    if compiled is not None:
+        arrays = matrix.indptr, matrix.indices, matrix.data
+        places = np.asarray(rows), np.asarray(columns)
+        return compiled.look_up(*arrays, matrix.shape[1], *places)
+    matrix = matrix.sorted_indices()
+    stored_rows, stored_columns = stored_pairs(matrix)
+    keys = stored_rows * matrix.shape[1] + stored_columns
+    asked = np.asarray(rows) * matrix.shape[1] + columns
+    places = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
+    return np.where(keys[places] == asked, matrix.data[places], 0)
+
+
+def add_sparse(total, matrix):
+    """Add a sparse matrix, of which no place is stored twice, to a dense one in place."""
+    compiled = compiled_if_worthwhile(matrix.nnz)
+    if compiled is None:
+        total[stored_pairs(matrix)] += matrix.data
+    else:
+        compiled.add_rows(total, matrix.indptr, matrix.indices, matrix.data)
+
+
+def compiled_if_worthwhile(n_entries):
+    """Give compiled loops over so many entries of sparse rows; None where scipy shall do it."""
+    if n_entries < loading.WORTHWHILE_ENTRIES:
+        return None
+    return loading.compiled_rows()

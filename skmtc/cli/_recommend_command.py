@@ -1,0 +1,149 @@
+"""`skmtc recommend`: songs for a playlist, a user, or somebody new."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+from skmtc.cli._errors import CommandError, check_name, nearest
+from skmtc.cli._model_file import read_model
+from skmtc.cli._progress_lines import note
+from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
+from skmtc.datasets import read_table
+
+FORMATS = ("table", "csv", "json")
+
+
+def run_recommend(args):
+    """Recommend songs with a stored model."""
+    ranker = read_model(args.model, trust=args.trust)
+    query = _query(ranker, args)
+    candidates = None if args.songs is None else _new_songs(ranker, args.songs)
+    songs, scores = ranker.recommend(
+        query,
+        n_recommendations=_how_many(ranker, args, query, candidates),
+        candidates=candidates,
+        exclude_seen=not args.include_seen,
+    )
+    rank = np.arange(1, songs.shape[1] + 1)
+    print(_shown(pd.DataFrame({"rank": rank, "song": songs[0], "score": scores[0]}), args.format))
+
+
+def find_id(text, known, role):
+    """Find an id that is given as text; numbers are found by their digits."""
+    known = pd.Index(known)
+    texts = known.astype(str)
+    place = texts.get_indexer([text])[0]
+    if place < 0 and pd.api.types.is_float_dtype(known.dtype):
+        place = texts.get_indexer([f"{text}.0"])[0]
+    if place < 0:
+        hint = " For somebody new pass --new-user." if role == "user" else ""
+        near = nearest(text, texts) or " None is like it."
+        raise CommandError(
+            f"The model must know the {role}; got {text!r}, which is not among its {len(known):,} "
+            f"{role}s.{near}{hint}"
+        )
+    return known[place]
+
+
+def _query(ranker, args):
+    if args.playlist is not None:
+        found = find_id(args.playlist, ranker.playlists_, "playlist")
+        query = {ranker.playlist: [found]}
+        if ranker.user is not None:
+            owner = ranker.user_of_playlist_[ranker.playlists_ == found][0]
+            query[ranker.user] = ranker.users_[[owner]]
+        return pd.DataFrame(query)
+    if args.user is not None:
+        if ranker.user is None:
+            raise CommandError(
+                "The model must know users; got one fitted without owners. Use --playlist or "
+                "--new-user."
+            )
+        return pd.DataFrame({ranker.user: [find_id(args.user, ranker.users_, "user")]})
+    return _new_user(ranker, args.new_user)
+
+
+def user_columns(ranker):
+    """Tell which columns describe users, and whether they are numbers, by name."""
+    transformer = getattr(ranker, "user_features_", None)
+    parts = [] if transformer is None else transformer.transformers
+    return {column: name == "numeric" for name, _, columns in parts for column in columns}
+
+
+def _new_user(ranker, attributes):
+    known = user_columns(ranker)
+    if attributes and not known:
+        note("the model does not use attributes of users: anybody new gets the same songs")
+        attributes = {}
+    row = {}
+    for name, value in attributes.items():
+        check_name("attribute of users", name, list(known), CommandError)
+        row[name] = [_number(name, value) if known[name] else value]
+    _tell_strange(ranker, row)
+    # A row without columns is no row: somebody of whom nothing is known has a missing attribute.
+    return pd.DataFrame(row or {"": [None]})
+
+
+def _tell_strange(ranker, row):
+    """Tell which values no known user has."""
+    for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
+        if part != "categorical":
+            continue
+        for column, values in zip(columns, encoder.tags_, strict=True):
+            if column in row and row[column][0] not in values:
+                near = nearest(row[column][0], values)
+                note(f"nobody known has {column}={row[column][0]}: it counts as not told.{near}")
+
+
+def _number(name, value):
+    try:
+        return float(value)
+    except ValueError:
+        raise CommandError(f"The attribute {name} must be a number; got {value!r}.") from None
+
+
+def _new_songs(ranker, path):
+    songs = read_table(path, user=None, playlist=None, song=ranker.song)
+    if pd.api.types.is_numeric_dtype(ranker.songs_.dtype):
+        try:
+            songs[ranker.song] = songs[ranker.song].astype(ranker.songs_.dtype)
+        except ValueError as error:
+            raise CommandError(
+                f"Ids of songs must be numbers, as in the model; got {error}."
+            ) from None
+    elif pd.api.types.is_numeric_dtype(songs[ranker.song].dtype):
+        songs[ranker.song] = songs[ranker.song].astype(str)
+    names = getattr(ranker, "feature_names_out_", ())
+    is_new = ~songs[ranker.song].isin(ranker.songs_)
+    if is_new.any() and any("song_popularity" in str(name) for name in names):
+        note(
+            "the model counts on popularity, which new songs do not have; one made by `skmtc fit "
+            "--new-songs` ranks them better"
+        )
+    return songs
+
+
+def _how_many(ranker, args, query, candidates):
+    """Give the number of songs to recommend; where there are fewer, all of them."""
+    songs = ranker.songs_ if candidates is None else candidates[ranker.song].to_numpy()
+    there = len(songs)
+    if args.playlist is not None and not args.include_seen:
+        found = ranker.playlists_ == query[ranker.playlist][0]
+        row = ranker.membership_[[int(np.flatnonzero(found)[0])]]
+        there -= int(np.isin(songs, ranker.songs_[row.indices]).sum())
+    if there == 0:
+        raise CommandError("There must be a song to recommend; got none. Add --include-seen.")
+    if there < args.n:
+        note(f"there are {there} songs to choose from, fewer than the {args.n} asked for")
+    return min(args.n, there)
+
+
+def _shown(table, form):
+    if form == "csv":
+        return csv_text(table).rstrip("\n")
+    if form == "json":
+        # By way of pandas, as json does not know numpy's numbers.
+        return json_text(json.loads(table.to_json(orient="records", double_precision=15)))
+    table = table.assign(song=[cell_of_terminal(song) for song in table["song"]])
+    return table.to_string(index=False, float_format=lambda x: f"{x:.4f}")

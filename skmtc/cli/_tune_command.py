@@ -1,0 +1,91 @@
+"""`skmtc tune`: the best penalties and push, printed as code that runs."""
+
+import sys
+
+from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler
+
+from skmtc.cli._progress_lines import Progress
+from skmtc.cli.inputs import Features, make_ranker, make_splitter, open_table
+from skmtc.cli.report import column_name, words
+from skmtc.metrics import make_playlist_scorer
+
+GRID = {
+    "user_l2": [0.03, 0.1, 0.3, 1.0, 3.0],
+    "playlist_l1": [0.3, 1.0, 3.0],
+    "shared_l1": [0.001, 0.003, 0.01, 0.03],
+    "push": [0.5, 1.0, 2.0],
+}
+
+
+def run_tune(args):
+    """Search, and print the best setting as Python code."""
+    table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
+    features = Features.of(table, args.seed)
+    new_songs = args.setting == "cold-songs"
+    ranker = make_ranker("multitask", table, features, new_songs=new_songs)
+    points = _points(ranker, args)
+    splitter = make_splitter(args.setting, table, seed=args.seed, options={"n_splits": args.splits})
+    if not args.quiet:
+        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+    search = _search(ranker, points, splitter, table, args)
+    # The first point is that of the defaults.
+    default, best = (search.cv_results_["mean_test_score"][i] for i in (0, search.best_index_))
+    what = column_name(args.metric)
+    told = f"best of {len(points)} for {words(args.setting)}: {what} {best:.4f}"
+    told += f" (with the defaults {default:.4f})"
+    print(best_code(points[search.best_index_], table, features, told, new_songs=new_songs))
+
+
+def _points(ranker, args):
+    """Choose settings to try: the defaults first, then those of the grid or a sample of it."""
+    defaults = {name: ranker.get_params()[name] for name in GRID}
+    if args.grid:
+        others = ParameterGrid(GRID)
+    else:
+        n_iter = min(args.n_iter, len(ParameterGrid(GRID)))
+        others = ParameterSampler(GRID, n_iter, random_state=args.seed)
+    return [defaults, *(point for point in others if point != defaults)]
+
+
+def _search(ranker, points, splitter, table, args):
+    scorer = make_playlist_scorer(args.metric)
+    with Progress(len(points) * args.splits, quiet=args.quiet) as progress:
+
+        def told(estimator, X, _=None):
+            chosen = ", ".join(f"{name}={getattr(estimator, name):g}" for name in GRID)
+            progress.start(f"{words(args.setting)}: {chosen}")
+            return scorer(estimator, X)
+
+        grid = [{name: [value] for name, value in point.items()} for point in points]
+        search = GridSearchCV(ranker, grid, cv=splitter, scoring=told, refit=False)
+        search.fit(table.X)
+        progress.finish()
+    return search
+
+
+def best_code(point, table, features, told, *, new_songs):
+    """Write the code that reads the table and fits the ranker."""
+    columns = {role: column for role, column in table.ids.items() if column != role}
+    user_code = features.user_code()
+    values = {name: repr(value) for name, value in point.items()}
+    values["song_features"] = features.song_code(new_songs=new_songs)
+    if user_code is not None:
+        values["user_features"] = user_code
+    values |= {"n_jobs": "-1", "random_state": repr(features.seed)}
+    values |= {role: repr(column) for role, column in columns.items()}
+    names = ["SongRoles", "make_song_features"]
+    names += ["UserRoles", "make_user_features"] if user_code is not None else []
+    reading = "".join(f", {role}={column!r}" for role, column in columns.items())
+    lines = [
+        f"# {told}",
+        "from skmtc import MultitaskPlaylistRanker",
+        "from skmtc.datasets import read_table",
+        f"from skmtc.features import {', '.join(sorted(names))}",
+        "",
+        f"X = read_table({table.path!r}{reading})",
+        "ranker = MultitaskPlaylistRanker(",
+        *(f"    {name}={code}," for name, code in values.items()),
+        ")",
+        "ranker.fit(X)",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,37 @@
+"""Options and files of the commands: the table, features, rankers and settings."""
+
+from skmtc.cli.inputs._config import Config, read_config
+from skmtc.cli.inputs._feature_options import Features
+from skmtc.cli.inputs._ranker_choice import RANKERS, available_rankers, make_ranker
+from skmtc.cli.inputs._read_table import open_table, sample_table
+from skmtc.cli.inputs._settings import SETTINGS, make_splitter, meaning
+from skmtc.cli.inputs._values import (
+    attributes,
+    metric_name,
+    parameters,
+    positive,
+    ranker_name,
+    setting_name,
+    whole_seed,
+)
+
+__all__ = [
+    "RANKERS",
+    "SETTINGS",
+    "Config",
+    "Features",
+    "attributes",
+    "available_rankers",
+    "make_ranker",
+    "make_splitter",
+    "meaning",
+    "metric_name",
+    "open_table",
+    "parameters",
+    "positive",
+    "ranker_name",
+    "read_config",
+    "sample_table",
+    "setting_name",
+    "whole_seed",
+]

@@ -1,0 +1,113 @@
+"""A comparison as text, and what its columns mean."""
+
+import numpy as np
+
+from skmtc._paired import MODERATE
+from skmtc.metrics import parse_metrics
+
+NAMES = {
+    "auc": "AUC",
+    "hit_rate": "HitRate",
+    "novelty": "Novelty",
+    "spread": "Spread",
+    "ndcg": "NDCG",
+    "r_precision": "R-precision",
+    "neg_bottom_push_loss": "-BottomPush",
+}
+LEGEND = (
+    "* best of its column, or not told apart from the best (paired over playlists by user, Holm, "
+    "5 %); novelty and spread have no best"
+)
+
+
+def words(name):
+    """Show the name of a ranker or setting as words."""
+    return name.replace("-", " ")
+
+
+def column_name(label):
+    """Show the name of a metric as the paper writes it."""
+    (metric,) = parse_metrics([label])
+    name = "Recall" if label.startswith("recall") else NAMES[metric.name]
+    return name + (f"@{metric.k}" if metric.k is not None else "")
+
+
+def best_of(comparison):
+    """Tell for each metric, and the time of the fit, which rankers are best or tied with it."""
+    rows = comparison.rows
+    best = {"fit_time": rows["fit_time"] == rows["fit_time"].min()}
+    for label in comparison.metrics:
+        verdicts = comparison.differences_by(label)["verdict"]
+        is_best = verdicts.isin(["best", "tied"]) & (not label.startswith(MODERATE))
+        best[label] = is_best.reindex(rows.index, fill_value=False)
+    return best
+
+
+def verdicts(comparison):
+    """Return a sentence for each metric that has a best: who that is, and by how much."""
+    return [
+        sentence
+        for label in comparison.metrics
+        if not label.startswith(MODERATE)
+        if (sentence := _verdict(label, comparison.differences_by(label)))
+    ]
+
+
+def _verdict(label, found):
+    if len(found) < 2 or not found["verdict"].all():
+        return ""
+    first, is_tied = found.index[0], found["verdict"] == "tied"
+    told = f"{column_name(label)}: {words(first)} is best ({cell(label, found['mean'].iloc[0])})"
+    if is_tied.any():
+        told += f", tied with {_listed([words(name) for name in found.index[is_tied]])}"
+    worse = found[found["verdict"] == "worse"]
+    if len(worse) == 0:
+        return f"{told}; no ranker is told apart from it."
+    row = worse.iloc[0]
+    ahead = [cell(label, -row[name]) for name in ("difference", "high", "low")]
+    return f"{told}, ahead of {words(worse.index[0])} by {ahead[0]} ({ahead[1]} to {ahead[2]})."
+
+
+def _listed(names):
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def cell(label, value):
+    """Show a value."""
+    if np.isnan(value):
+        return "-"
+    return f"{value:.2f}" if label == "fit_time" else f"{value:.3f}"
+
+
+def split_text(comparison):
+    """Say how large the split is."""
+    counts = comparison.split
+    return (
+        f"{counts['train_playlists']:,.0f} training playlists; tested on "
+        f"{counts['test_playlists']:,.0f} of {comparison.n_playlists:,} playlists, of "
+        f"{counts['test_users']:,.0f} users"
+    )
+
+
+def comparison_text(comparison):
+    """Lay out a comparison as lines of text."""
+    labels = [*comparison.metrics, "fit_time"]
+    heads = ["ranker", *map(column_name, comparison.metrics), "fit s"]
+    best = best_of(comparison)
+    lines = [heads]
+    for name, row in comparison.rows.iterrows():
+        cells = [cell(c, row[c]) + ("*" if best[c][name] else " ") for c in labels]
+        lines.append([words(name), *cells])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    lines[0] = [heads[0], *(f"{head} " for head in heads[1:])]
+    widths[1:] = [
+        max(width, len(head)) for width, head in zip(widths[1:], lines[0][1:], strict=True)
+    ]
+    text = [f"{words(comparison.setting)}: {split_text(comparison)}"]
+    for line in lines:
+        rest = "".join(f"  {c:>{width}}" for c, width in zip(line[1:], widths[1:], strict=True))
+        text.append(f"{line[0]:<{widths[0]}}{rest}".rstrip())
+    text += [LEGEND, *verdicts(comparison)]
+    failed = comparison.rows["error"]
+    text += [f"{words(name)} failed: {' '.join(e.split())}" for name, e in failed.items() if e]
+    return "\n".join(text)

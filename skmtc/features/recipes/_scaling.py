@@ -1,0 +1,33 @@
+"""Numbers of any unit and size, made fit for linear models."""
+
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skmtc._utils.validation import check_number
+from skmtc.features.recipes._clip import Clip
+
+
+def scaled(clip, first):
+    """Return a pipeline of a first step, standardisation and clipping.
+
+    Parameters
+    ----------
+    clip : float
+        Largest absolute value, in standard deviations.
+
+    first : (str, transformer)
+        Name of the first step, and the step.
+    """
+    check_number("clip", clip, above=0)
+    return Pipeline([first, ("standardize", StandardScaler()), ("clip", Clip(clip))])
+
+
+def scaled_numbers(clip):
+    """Return a pipeline of mean imputation, standardisation and clipping.
+
+    A missing value becomes the mean, which standardisation makes 0: unknown is neutral. A column
+    without any value is kept, as zeros, so that a fold without values fits the model.
+    """
+    imputer = SimpleImputer(strategy="mean", keep_empty_features=True)
+    return scaled(clip, ("impute", imputer))

@@ -1,0 +1,7 @@
+"""What each column of a table is good for, by its name and its content."""
+
+from skmtc.features.roles._role_names import as_list, is_auto
+from skmtc.features.roles._song_roles import SongRoles, guess_song_roles
+from skmtc.features.roles._user_roles import UserRoles, guess_user_roles
+
+__all__ = ["SongRoles", "UserRoles", "as_list", "guess_song_roles", "guess_user_roles", "is_auto"]

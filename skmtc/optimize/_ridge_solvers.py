@@ -1,0 +1,243 @@
+"""Ridge regressions of many targets on the same features, by three solvers."""
+
+import warnings
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csc_array, csr_array, issparse
+from sklearn.exceptions import ConvergenceWarning
+
+from skmtc._utils.chunking import row_batches
+
+# A column with more non-zeros than this share is multiplied as a dense one.
+FULL_COLUMN = 0.2
+# Largest matrix to factorise: 10,000 squared numbers take 0.8 GB, and a minute.
+MOST_FACTORISED = 10_000
+# Conjugate gradients end when every residual is this share of its right-hand side.
+CG_TOL = 1e-9
+CG_MAX_ITER = 2000
+
+
+def ridge_coef(features, targets, *, l2, fit_intercept, solver="auto"):
+    """Solve a ridge regression for each row of targets.
+
+    With features X and a target y, both less their means if there is an intercept, minimise
+    |y - X w|^2 + l2 |w|^2.
+
+    Parameters
+    ----------
+    features : array or csr_array of shape (n_songs, n_features)
+        Features.
+
+    targets : csr_array or ndarray of shape (n_targets, n_songs)
+        What to predict, one regression per row.
+
+    l2 : float
+        Penalty on the squared norm of the coefficients.
+
+    fit_intercept : bool
+        Whether each regression has an intercept, which is not penalised.
+
+    solver : {"auto", "cholesky", "dual", "cg"}, default="auto"
+        How to solve it; "auto" chooses by size.
+
+    Returns
+    -------
+    coef : ndarray of shape (n_targets, n_features) or (n_targets, n_features + 1)
+        Coefficients; with an intercept it is the last column.
+    """
+    n_songs, n_features = features.shape
+    columns = SplitColumns(features, centre=fit_intercept)
+    coef = np.empty((targets.shape[0], n_features + bool(fit_intercept)))
+    solve = None
+    if n_features:  # LAPACK does not take empty matrices
+        solve = RIDGE_SOLVERS[choose_solver(n_songs, n_features) if solver == "auto" else solver](
+            columns, l2
+        )
+    for batch in row_batches(targets.shape[0], 24 * max(1, n_features, n_songs)):
+        if solve is not None:
+            coef[batch, :n_features] = solve(targets[batch])
+        if fit_intercept:
+            means = np.asarray(targets[batch].sum(axis=1)).ravel() / n_songs
+            coef[batch, -1] = means - coef[batch, :n_features] @ columns.mean
+    return coef
+
+
+def choose_solver(n_songs, n_features):
+    """Return the name of the cheapest solver for features of a shape."""
+    if min(n_songs, n_features) > MOST_FACTORISED:
+        return "cg"
+    return "cholesky" if n_features <= n_songs else "dual"
+
+
+def solve_cholesky(columns, l2):
+    """Return a solver of w = (X'X + l2 I)^-1 X'y."""
+    gram = columns.gram()
+    gram[np.diag_indices_from(gram)] += l2
+    # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
+    factor = cho_factor(gram.T, overwrite_a=True, check_finite=False)
+
+    def solve(targets):
+        products = columns.products(targets)
+        return cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
+
+    return solve
+
+
+def solve_dual(columns, l2):
+    """Return a solver of w = X' (XX' + l2 I)^-1 y, the same weights by songs."""
+    kernel = columns.kernel()
+    kernel[np.diag_indices_from(kernel)] += l2
+    factor = cho_factor(kernel.T, overwrite_a=True, check_finite=False)
+
+    def solve(targets):
+        dense = targets.toarray() if issparse(targets) else np.asarray(targets)
+        if columns.is_centred:
+            dense = dense - dense.mean(axis=1, keepdims=True)
+        return columns.products(cho_solve(factor, dense.T, check_finite=False).T)
+
+    return solve
+
+
+def solve_cg(columns, l2):
+    """Return a solver by conjugate gradients on (X'X + l2 I) w = X'y, with a Jacobi step."""
+    inverse_diagonal = 1.0 / (columns.squared_norms() + l2)
+
+    def multiply(weights):
+        return columns.products(columns.times(weights)) + l2 * weights
+
+    def solve(targets):
+        residual = columns.products(targets)
+        weights = np.zeros_like(residual)
+        enough = CG_TOL * np.linalg.norm(residual, axis=1)
+        scaled = residual * inverse_diagonal
+        direction, size = scaled, _row_products(residual, scaled)
+        for _ in range(CG_MAX_ITER):
+            if (np.linalg.norm(residual, axis=1) <= enough).all():
+                return weights
+            image = multiply(direction)
+            step = _ratio(size, _row_products(direction, image))[:, None]
+            weights += step * direction
+            residual = residual - step * image
+            scaled = residual * inverse_diagonal
+            size, before = _row_products(residual, scaled), size
+            direction = scaled + _ratio(size, before)[:, None] * direction
+        warnings.warn(
+            f"Conjugate gradients did not converge in {CG_MAX_ITER} iterations. Increase `l2`, or "
+            "set `solver` to 'cholesky' or 'dual' if memory allows.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+        return weights
+
+    return solve
+
+
+RIDGE_SOLVERS = {"cholesky": solve_cholesky, "dual": solve_dual, "cg": solve_cg}
+
+
+class SplitColumns:
+    """Features whose dense and sparse columns are multiplied each in its own way.
+
+    Vectors and identities side by side are a sparse matrix with some full columns. BLAS multiplies
+    these ten times as fast as sparse products do. Columns are centred on the fly, so that sparse
+    ones stay sparse.
+
+    Parameters
+    ----------
+    features : array or csr_array of shape (n_songs, n_features)
+        Features.
+
+    centre : bool
+        Whether to subtract the mean of each feature.
+    """
+
+    def __init__(self, features, *, centre):
+        self.shape = features.shape
+        self.is_centred = centre
+        if issparse(features):
+            columns = csc_array(features)
+            is_full = np.diff(columns.indptr) > FULL_COLUMN * features.shape[0]
+            self.full, self.rest = np.flatnonzero(is_full), np.flatnonzero(~is_full)
+            self.dense = columns[:, self.full].toarray()
+            self.sparse = csr_array(columns[:, self.rest], dtype=np.float64)
+        else:
+            self.full, self.rest = np.arange(features.shape[1]), np.arange(0)
+            self.dense = features
+            self.sparse = csr_array((features.shape[0], 0))
+        self.mean = np.zeros(self.shape[1])
+        if centre and self.shape[1]:
+            self.mean[self.full] = self.dense.mean(axis=0, dtype=np.float64)
+            self.mean[self.rest] = self.sparse.sum(axis=0) / self.shape[0]
+
+    def products(self, targets):
+        """Return X'y for each row y of sparse or dense targets, as rows."""
+        products = np.empty((targets.shape[0], self.shape[1]))
+        products[:, self.full] = targets @ self.dense
+        of_rest = targets @ self.sparse
+        products[:, self.rest] = of_rest.toarray() if issparse(of_rest) else of_rest
+        if self.is_centred:
+            sums = np.asarray(targets.sum(axis=1), dtype=np.float64).ravel()
+            products -= np.outer(sums, self.mean)
+        return products
+
+    def times(self, weights):
+        """Return X w for each row w of weights, as rows."""
+        found = np.asarray(weights[:, self.full] @ self.dense.T, dtype=np.float64)
+        found += (self.sparse @ weights[:, self.rest].T).T
+        if self.is_centred:
+            found -= (weights @ self.mean)[:, None]
+        return found
+
+    def squared_norms(self):
+        """Return the sum of squares of each feature."""
+        norms = np.empty(self.shape[1])
+        norms[self.full] = np.square(self.dense, dtype=np.float64).sum(axis=0)
+        norms[self.rest] = self.sparse.multiply(self.sparse).sum(axis=0)
+        return np.maximum(norms - self.shape[0] * self.mean**2, 0.0)
+
+    def gram(self):
+        """Return X'X."""
+        full, rest = self.full, self.rest
+        gram = np.zeros((self.shape[1], self.shape[1]))
+        pairs = (self.sparse.T @ self.sparse).tocoo()
+        gram[rest[pairs.row], rest[pairs.col]] = pairs.data
+        mixed = self.sparse.T @ self.dense
+        gram[np.ix_(rest, full)] = mixed
+        gram[np.ix_(full, rest)] = mixed.T
+        # Sparse columns are not centred, but corrected: their means are small.
+        for batch in row_batches(len(gram), 24 * max(1, len(gram))):
+            gram[batch] -= np.outer(self.shape[0] * self.mean[batch], self.mean)
+        gram[np.ix_(full, full)] = self._dense_gram()
+        return gram
+
+    def kernel(self):
+        """Return XX', in blocks of songs."""
+        kernel = np.empty((self.shape[0], self.shape[0]))
+        by_feature = csr_array(self.sparse.T)
+        centred = np.asarray(self.dense - self.mean[self.full], dtype=np.float64)
+        offsets = self.sparse @ self.mean[self.rest]
+        size = self.mean[self.rest] @ self.mean[self.rest]
+        for batch in row_batches(self.shape[0], 24 * max(1, self.shape[0])):
+            kernel[batch] = centred[batch] @ centred.T
+            kernel[batch] += (self.sparse[batch] @ by_feature).toarray()
+            kernel[batch] += size - offsets[batch, None] - offsets
+        return kernel
+
+    def _dense_gram(self):
+        # In batches, so that there is no centred copy of all songs.
+        mean = self.mean[self.full]
+        gram = np.zeros((len(mean), len(mean)))
+        for batch in row_batches(len(self.dense), 16 * max(1, len(mean))):
+            centred = self.dense[batch] - mean
+            gram += centred.T @ centred
+        return gram
+
+
+def _row_products(first, second):
+    return np.einsum("ij,ij->i", first, second)
+
+
+def _ratio(numerator, denominator):
+    """Divide; 0 where both are 0, as they are for a target that is solved already."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

@@ -1,0 +1,105 @@
+"""Ranking by popularity: the baseline that is hard to beat for new users."""
+
+import numpy as np
+
+from skmtc._typing import Column
+from skmtc.rankers.artists import ArtistRanker
+
+
+class PopularityRanker(ArtistRanker):
+    """Rank songs by how many training playlists hold them.
+
+    A song without history is ranked by its artist: by the number of times that songs of the artist
+    are in training playlists. All playlists and users get the same ranking.
+
+    Parameters
+    ----------
+    artist : str, int or None, default="artist"
+        Column of the artist, by name or position, used for new songs. Where there is no such
+        column, or None, a new song counts 0.
+
+    user : str, int or None, default="user"
+        Column of user ids; None where owners are unknown.
+
+    playlist : str or int, default="playlist"
+        Column of playlist ids.
+
+    song : str or int, default="song"
+        Column of song ids.
+
+    Attributes
+    ----------
+    popularity_ : ndarray of shape (n_songs,)
+        Number of training playlists that hold each song.
+
+    artists_ : ndarray of shape (n_artists,)
+        Artists of the training songs, sorted; empty without artists.
+
+    artist_popularity_ : ndarray of shape (n_artists,)
+        Sum of the popularity of each artist's songs.
+
+    songs_, playlists_, users_ : ndarray
+        Distinct ids, sorted.
+
+    membership_ : csr_array of shape (n_playlists, n_songs)
+        1-based position of each song in each training playlist.
+
+    user_of_playlist_ : ndarray of shape (n_playlists,)
+        Position in `users_` of each playlist's owner.
+
+    left_out_ : dict
+        How many repeated rows and full playlists were left out of fit.
+
+    n_features_in_ : int
+        Number of columns of the table seen in `fit`.
+
+    feature_names_in_ : ndarray of shape (n_columns,)
+        Names of these columns, if all are strings.
+
+    See Also
+    --------
+    MultitaskPlaylistRanker : Ranker that learns weights of users and playlists.
+
+    References
+    ----------
+    D. Chen, C. S. Ong, A. K. Menon. Cold-start Playlist Recommendation with Multitask Learning
+    (there: PopRank).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skmtc import PopularityRanker
+    >>> X = pd.DataFrame({
+    ...     "user": ["ana", "ana", "bob", "bob", "bob"],
+    ...     "playlist": ["gym", "gym", "run", "run", "run"],
+    ...     "song": ["s1", "s2", "s1", "s3", "s4"],
+    ... })
+    >>> ranker = PopularityRanker().fit(X)
+    >>> songs, scores = ranker.recommend(
+    ...     pd.DataFrame({"user": ["eve"]}), n_recommendations=2
+    ... )
+    >>> songs.tolist(), scores.tolist()
+    ([['s1', 's2']], [[2.0, 1.0]])
+    """
+
+    def __init__(
+        self,
+        *,
+        artist: Column | None = "artist",
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+    ) -> None:
+        self.artist = artist
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+
+    def _fit(self, table, frame):
+        self._fit_popularity(table)
+
+    def _query_vectors(self, queries):
+        return np.ones((len(queries), 1))
+
+    def _song_vectors(self, songs):
+        return self._popularity_of(songs)[:, None]

@@ -1,0 +1,282 @@
+"""A test table as a fitted ranker sees it: who asks, for which songs, and what is true.
+
+All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, issparse
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skmtc._table.queries import Queries, Songs, distinct
+from skmtc._utils.chunking import row_batches, rows_that_fit
+from skmtc._utils.sparse import add_sparse
+from skmtc._utils.validation import check_choice
+from skmtc.metrics import Ranking
+from skmtc.rankers._scoring import ADDED_BYTES
+from skmtc.rankers.recommend import scores_are_equal, warn_equal_scores
+
+# Larger blocks of scores leave the caches, and gain nothing.
+MOST_ROWS = 256
+
+
+class Block(NamedTuple):
+    """Playlists that are ranked together.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n,)
+        Which playlists of the trial these are.
+
+    vectors : ndarray or csr_array of shape (n_rows, n_dimensions)
+        Their distinct vectors.
+
+    row_of_playlist : ndarray of shape (n,)
+        Which of the vectors each playlist has.
+
+    added : list of csr_array of shape (n_rows, n_songs)
+        Parts of what their scores have beyond inner products; empty for nothing.
+    """
+
+    positions: np.ndarray
+    vectors: np.ndarray | csr_array
+    row_of_playlist: np.ndarray
+    added: list[csr_array]
+
+
+@dataclass
+class Trial:
+    """The playlists of a test table, laid out for judging.
+
+    Attributes
+    ----------
+    users, playlists : ndarray of shape (n_playlists,)
+        Ids; where owners are unknown, playlists stand for users.
+
+    settings : ndarray of shape (n_playlists,)
+        What is new to the ranker: "cold user", "cold playlist", "cold songs", two of them joined
+        by " + ", or "nothing cold".
+
+    songs : ndarray of shape (n_songs,)
+        Ids of the candidates.
+
+    popularity : ndarray of shape (n_songs,)
+        Share of the training playlists that hold each candidate. A song that none holds counts
+        as if one did.
+
+    y_true : csr_array of shape (n_playlists, n_songs)
+        True where the table has the song in the playlist.
+
+    ignore : csr_array of shape (n_playlists, n_songs) or None
+        True where the song is no candidate, because the playlist or its user has had it in
+        training.
+
+    queries : Queries
+        The playlists, looked up in the ranker.
+
+    query_vectors : callable
+        Gives the vectors of queries.
+
+    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+        Vectors of the candidates.
+
+    added_scores : callable or None
+        Gives what the scores of queries have beyond inner products; None for nothing.
+
+    warn_equal : callable or None
+        Called with the number of playlists for which all candidates have the same score, if there
+        are any.
+    """
+
+    users: np.ndarray
+    playlists: np.ndarray
+    settings: np.ndarray
+    songs: np.ndarray
+    popularity: np.ndarray
+    y_true: csr_array
+    ignore: csr_array | None
+    queries: Queries
+    query_vectors: Callable
+    song_vectors: np.ndarray | csr_array
+    added_scores: Callable | None
+    warn_equal: Callable | None = None
+
+    def rankings(self):
+        """Rank the candidates for blocks of playlists that fit the working memory.
+
+        Yields
+        ------
+        positions : ndarray
+            Positions of playlists; each playlist comes in one block.
+
+        ranking : Ranking
+            Their scores and songs.
+        """
+        for block in self.blocks():
+            yield block.positions, self.ranking(block)
+
+    def blocks(self):
+        """Cut the playlists into blocks whose scores fit the working memory.
+
+        Playlists with equal vectors, such as those of one user or of all unknown users, are
+        scored once.
+
+        Yields
+        ------
+        block : Block
+            Playlists; each comes in one block.
+        """
+        n_songs, n_dimensions = self.song_vectors.shape
+        pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
+        block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
+        n_equal = 0
+        for batch in row_batches(len(self.queries), 24 * n_dimensions):
+            positions = np.arange(batch.start, batch.stop)
+            asked = self.queries.take(positions)
+            vectors = self.query_vectors(asked)
+            first, row_of_query = self._distinct(asked, vectors)
+            n_equal += int(self._are_equal(asked, vectors, first)[row_of_query].sum())
+            order = np.argsort(row_of_query, kind="stable")
+            positions, row_of_query = positions[order], row_of_query[order]
+            for start in range(0, len(first), block_rows):
+                rows = first[start : start + block_rows]
+                bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
+                block = slice(*bounds)
+                added = [] if self.added_scores is None else self.added_scores(asked.take(rows))
+                yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
+        if n_equal and self.warn_equal is not None:
+            self.warn_equal(n_equal)
+
+    def _are_equal(self, queries, vectors, first):
+        """Check for distinct queries whether all candidates have the same score."""
+
+        def added(rows):
+            return self.added_scores(queries.take(first[rows]))
+
+        more = None if self.added_scores is None else added
+        return scores_are_equal(vectors[first], self.song_vectors, more)
+
+    def _distinct(self, queries, vectors):
+        """Find queries with scores of their own, and which of these each query shares."""
+        first, inverse = distinct_rows(vectors)
+        if self.added_scores is None:
+            return first, inverse
+        # What is added depends on nothing but the ids, of which -1 stands for a new one.
+        return distinct(inverse, queries.users + 1, queries.playlists + 1)
+
+    def ranking(self, block):
+        """Rank the candidates for a block of playlists."""
+        scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
+        for part in block.added:
+            add_sparse(scores, part)
+        return Ranking(
+            self.y_true[block.positions],
+            scores,
+            ignore=None if self.ignore is None else self.ignore[block.positions],
+            row_of_playlist=block.row_of_playlist,
+        )
+
+    def without_ranker(self):
+        """Give what `ranking` needs, for workers that need no more."""
+        nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
+        return replace(self, **dict.fromkeys(nothing))
+
+
+def lay_out(ranker, frame, candidates, exclude_seen=True):
+    """Make the trial of a test table; see `BaseRanker.trial`."""
+    check_choice("candidates", candidates, {"auto", "all"})
+    queries, query_of_row = ranker._distinct_queries(frame)
+    songs, song_of_row = ranker._distinct_songs(frame)
+    ranked, column_of_song = songs, np.arange(len(songs))
+    if candidates == "all" or not songs.is_new.all():
+        ranked, column_of_song = _with_catalogue(ranker._catalogue(), songs)
+    y_true = csr_array(
+        (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
+        shape=(len(queries), len(ranked)),
+    )
+    ignore = ranker._seen(queries, ranked, exclude_seen)
+    if ignore is not None and exclude_seen == "user":
+        y_true = csr_array(y_true > ignore)
+    has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
+    columns = ranker._find_columns(queries.rows, ("playlist",))
+    query_vectors, song_vectors = ranker._vectors_for(ranked)
+    playlists = queries.rows[columns.playlist].to_numpy()
+    return Trial(
+        users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
+        playlists=playlists,
+        settings=_settings(queries, has_new_songs, users_are_known=columns.user is not None),
+        songs=ranked.ids,
+        popularity=_popularity(ranker.membership_, ranked),
+        y_true=y_true,
+        ignore=ignore,
+        queries=queries,
+        query_vectors=query_vectors,
+        song_vectors=song_vectors,
+        added_scores=(
+            partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
+        ),
+        warn_equal=lambda n_equal: warn_equal_scores(
+            ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."
+        ),
+    )
+
+
+def distinct_rows(vectors):
+    """Find the distinct rows of a matrix, bit by bit.
+
+    Returns
+    -------
+    first : ndarray
+        Position of the first of each distinct row.
+
+    inverse : ndarray
+        For each row, which distinct row it is.
+    """
+    keys = np.empty(vectors.shape[0], dtype=object)
+    if issparse(vectors):
+        vectors = csr_array(vectors).sorted_indices()
+        stored = [slice(start, stop) for start, stop in pairwise(vectors.indptr)]
+        keys[:] = [vectors.indices[s].tobytes() + vectors.data[s].tobytes() for s in stored]
+    else:
+        keys[:] = [row.tobytes() for row in vectors]
+    inverse = pd.factorize(keys)[0]
+    first = np.empty(inverse.max() + 1, dtype=np.intp)
+    first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
+    return first, inverse
+
+
+def _with_catalogue(catalogue, songs):
+    """Give the catalogue together with new songs, and the column of each of the songs."""
+    if not songs.is_new.any():
+        return catalogue, songs.codes
+    n_new = int(songs.is_new.sum())
+    columns = songs.codes.copy()
+    columns[songs.is_new] = len(catalogue) + np.arange(n_new)
+    ids = np.concatenate([catalogue.ids, songs.ids[songs.is_new]])
+    codes = np.concatenate([catalogue.codes, np.full(n_new, -1)])
+    return Songs(ids, codes, songs.new_rows), columns
+
+
+def _popularity(membership, songs):
+    """Give the share of training playlists that hold each song, of at least one of them."""
+    n_playlists, n_songs = membership.shape
+    counts = np.bincount(membership.indices, minlength=n_songs)
+    counts = np.where(songs.is_new, 1, np.maximum(counts[songs.codes], 1))
+    return counts / max(1, n_playlists)
+
+
+def _settings(queries, has_new_songs, *, users_are_known):
+    """Say what is new about each playlist of a test table."""
+    new_playlist = queries.playlists < 0
+    new_user = new_playlist & (queries.users < 0) & users_are_known
+    who = np.where(new_user, "cold user", np.where(new_playlist, "cold playlist", ""))
+    what = np.where(has_new_songs, "cold songs", "")
+    both = np.where(new_playlist & has_new_songs, " + ", "")
+    names = pd.Series(who) + pd.Series(both) + pd.Series(what)
+    return names.replace("", "nothing cold").to_numpy(dtype=object)

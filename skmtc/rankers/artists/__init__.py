@@ -1,0 +1,6 @@
+"""What the rankers by artist share."""
+
+from skmtc.rankers.artists._base_artist import ArtistRanker
+from skmtc.rankers.artists._greatest_hits import GreatestHitsRanker
+
+__all__ = ["ArtistRanker", "GreatestHitsRanker"]

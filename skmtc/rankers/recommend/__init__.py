@@ -1,0 +1,24 @@
+"""The best songs of each query: top k, seen songs, artist cap, ties."""
+
+from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
+from skmtc.rankers.recommend._seen import seen_songs
+from skmtc.rankers.recommend._ties import (
+    scores_are_equal,
+    tie_popularity,
+    tie_ranks,
+    warn_equal_scores,
+)
+from skmtc.rankers.recommend._top_k import Draw, TopSongs, row_products
+
+__all__ = [
+    "Draw",
+    "TopSongs",
+    "artist_codes",
+    "best_with_cap",
+    "row_products",
+    "scores_are_equal",
+    "seen_songs",
+    "tie_popularity",
+    "tie_ranks",
+    "warn_equal_scores",
+]

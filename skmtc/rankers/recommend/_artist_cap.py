@@ -1,0 +1,109 @@
+"""A cap on the songs of one artist in a list of recommendations."""
+
+import numpy as np
+import pandas as pd
+
+from skmtc._utils.chunking import row_batches
+
+
+def artist_codes(known_artists, artists_of_new, songs):
+    """Give a number to each artist of songs.
+
+    Parameters
+    ----------
+    known_artists : ndarray or None
+        Artists of the songs of the training catalogue; None if the table of `fit` had none.
+
+    artists_of_new : Series or None
+        Artists of the new ones among the songs; None if their table has none.
+
+    songs : Songs
+        The songs.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_songs,)
+        Equal for songs of one artist; -1 where the artist is missing.
+    """
+    artists = np.empty(len(songs), dtype=object)
+    for which, source, table in (
+        (~songs.is_new, known_artists, "table of fit"),
+        (songs.is_new, artists_of_new, "table of candidates"),
+    ):
+        if not which.any():
+            continue
+        if source is None:
+            raise ValueError(
+                f"`max_per_artist` needs the artists of songs; got none, as the {table} has no "
+                "artist column. Add the column 'artist' (or the one that the ranker's parameter "
+                "`artist` names), or pass max_per_artist=None."
+            )
+        artists[which] = source[songs.codes[which]] if source is known_artists else source
+    return pd.factorize(artists)[0]
+
+
+def best_with_cap(find, n_queries, k, artists, most):
+    """Walk down each ranking, and pass over songs of artists who have had their share.
+
+    Parameters
+    ----------
+    find : callable
+        `find(depth, positions)` gives the columns and scores of the best songs of the queries at
+        some positions, best first; -1 where there are no more.
+
+    n_queries : int
+        Number of queries.
+
+    k : int
+        How many songs to give.
+
+    artists : ndarray of shape (n_songs,)
+        Code of the artist of each column; songs of -1 are not capped.
+
+    most : int
+        How many songs of an artist a list may have.
+
+    Returns
+    -------
+    columns, scores : ndarray of shape (n_queries, k)
+        As the uncapped ranking gives them.
+    """
+    columns, scores = np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
+    left, depth = np.arange(n_queries), min(2 * k + 16, len(artists))
+    while True:
+        short = []
+        for batch in row_batches(len(left), 64 * depth):
+            positions = left[batch]
+            found, found_scores = find(depth, positions)
+            kept = within_cap(np.where(found < 0, -1, artists[found]), most) & (found >= 0)
+            enough = kept.sum(axis=1) >= k
+            first = np.argsort(~kept[enough], axis=1, kind="stable")[:, :k]
+            columns[positions[enough]] = np.take_along_axis(found[enough], first, axis=1)
+            scores[positions[enough]] = np.take_along_axis(found_scores[enough], first, axis=1)
+            if depth == len(artists) and not enough.all():
+                _refuse(positions[~enough][0], kept.sum(axis=1)[~enough][0], k, most)
+            short.append(positions[~enough])
+        left, depth = np.concatenate(short), min(4 * depth, len(artists))
+        if len(left) == 0:
+            return columns, scores
+
+
+def within_cap(artists, most):
+    """Tell which entries are among the first of their value in their row; -1 always is."""
+    order = np.argsort(artists, axis=1, kind="stable")
+    ordered = np.take_along_axis(artists, order, axis=1)
+    place = np.broadcast_to(np.arange(artists.shape[1]), artists.shape)
+    begins = np.ones(artists.shape, dtype=bool)
+    begins[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    earlier = place - np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+    kept = np.empty(artists.shape, dtype=bool)
+    np.put_along_axis(kept, order, (earlier < most) | (ordered < 0), axis=1)
+    return kept
+
+
+def _refuse(position, n_kept, k, most):
+    raise ValueError(
+        f"There must be {k} candidate songs with at most {most} of an artist for each query; got "
+        f"{n_kept} for the query at position {position}. Pass a larger `max_per_artist`, fewer "
+        "`n_recommendations` or more `candidates`."
+    )

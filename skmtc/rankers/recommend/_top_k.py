@@ -1,0 +1,384 @@
+"""The best songs of many queries, found without a close look at most songs."""
+
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import safe_sparse_dot
+
+from skmtc._utils.chunking import rows_that_fit
+from skmtc._utils.parallel import Parcel, Workers, works_elsewhere
+from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
+from skmtc._utils.threads import Threads
+from skmtc.rankers._scoring import ADDED_BYTES
+
+# Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
+# the scores of twice as many leave the caches.
+BLOCK_ROWS = 128
+
+# The k-th best score is first guessed from every 32nd song.
+STRIDE = 32
+
+# Pairs that are scored again at a time: their vectors stay in the second-level cache. With all at
+# once, two threads took four times as long.
+EXACT_PAIRS = 1024
+
+# For fewer queries, a copy of the song vectors in single precision does not pay.
+FEWEST_IN_SINGLE = 16
+
+# Measured with 50 dimensions: song vectors take as long to send as 600 queries take to answer, for
+# any number of songs. Fewer than this are answered here.
+FEWEST_ELSEWHERE = 1024
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draw songs in proportion to exp(score / temperature), in place of taking the best.
+
+    The songs with the largest sums of score / temperature and Gumbel noise are such a draw,
+    without replacement. The noise of a query depends on the seed and its position alone.
+
+    Parameters
+    ----------
+    seed : sequence of int
+        Source of chance.
+
+    temperature : float
+        The lower, the closer a draw is to the best songs.
+    """
+
+    seed: tuple
+    temperature: float
+
+    def keys(self, scores, positions):
+        """Give the sums of scores and noise for the queries at some positions."""
+        keys = scores / self.temperature
+        for row, position in zip(keys, positions, strict=True):
+            rng = np.random.default_rng([*self.seed, position])
+            row -= np.log(rng.standard_exponential(len(row)))
+        return keys
+
+
+class TopSongs:
+    """Find the best songs of queries.
+
+    Inner products in single precision, whose rounding errors are bounded, rule most songs out.
+    Those that may be among the best are scored again, as `predict` does it. So the result is
+    that of sorting all scores of `predict`, for any blocks and any number of threads; of equal
+    scores the song with the smaller `tie_rank` comes first.
+
+    Parameters
+    ----------
+    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+        Vectors of the candidates.
+
+    n_queries : int
+        About how many queries there will be.
+
+    draw : Draw or None, default=None
+        How to draw songs; None takes the best.
+
+    tie_rank : ndarray of shape (n_songs,) or None, default=None
+        Distinct integers that order songs with equal scores; None orders them by column.
+
+    n_jobs : int or None, default=None
+        Number of threads, in the sense of joblib, but one per core for None; or, for many
+        queries, of workers where joblib's configuration names such a backend.
+    """
+
+    def __init__(self, song_vectors, *, n_queries, draw=None, tie_rank=None, n_jobs=None):
+        self.song_vectors = song_vectors
+        self.draw = draw
+        self.tie_rank = np.arange(song_vectors.shape[0]) if tie_rank is None else tie_rank
+        self.n_jobs = n_jobs
+        self.n_queries = n_queries
+        self._factors, self._largest = song_vectors, 0.0
+        if not issparse(song_vectors) and draw is None:
+            squares = np.einsum("nd,nd->n", song_vectors, song_vectors, dtype=np.float64)
+            self._largest = float(np.sqrt(squares.max()))
+            if n_queries >= FEWEST_IN_SINGLE and self._largest < 1e15:
+                self._factors = song_vectors.astype(np.float32, copy=False)
+        # A new array for each block would cost as much as the products that it is for.
+        self._room = threading.local()
+
+    def best(self, query_vectors, k, *, seen=None, added=None, positions=None):
+        """Find the k best songs of each query.
+
+        Parameters
+        ----------
+        query_vectors : array or csr_array of shape (n_queries, n_dimensions)
+            Vectors of the queries.
+
+        k : int
+            How many songs to find.
+
+        seen : csr_array of shape (n_queries, n_songs) or None, default=None
+            Where an entry is stored, the song is not wanted.
+
+        added : callable or None, default=None
+            Gives what to add to the inner products of the queries in a slice: csr_arrays of
+            shape (n_rows, n_songs), in a list. Threads call it for their blocks.
+
+        positions : ndarray of shape (n_queries,) or None, default=None
+            Names the noise of each query; None counts from 0.
+
+        Returns
+        -------
+        columns : ndarray of shape (n_queries, k)
+            Columns of songs, the best first; -1 where there are no more.
+
+        scores : ndarray of shape (n_queries, k)
+            Their scores; -inf where there are no more.
+        """
+        n_queries, n_songs = query_vectors.shape[0], self.song_vectors.shape[0]
+        if positions is None:
+            positions = np.arange(n_queries)
+        columns = np.empty((n_queries, k), dtype=np.intp)
+        scores = np.empty((n_queries, k))
+
+        def block(rows):
+            own = None if seen is None else seen[rows]
+            terms = [] if added is None else added(rows)
+            return query_vectors[rows], own, terms, positions[rows], k
+
+        def fill(rows):
+            columns[rows], scores[rows] = self._best_of_block(*block(rows))
+
+        pair_bytes = 24 if added is None else 24 + ADDED_BYTES
+        size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
+        if n_queries <= size:  # no threads, which would take longer to start than to do it
+            fill(slice(0, n_queries))
+        elif self.n_queries >= FEWEST_ELSEWHERE and works_elsewhere(self.n_jobs):
+            found = self._workers.map(_best_there, map(block, gen_batches(n_queries, size)))
+            for rows, best in zip(gen_batches(n_queries, size), found, strict=True):
+                columns[rows], scores[rows] = best
+        else:
+            threads = Threads(-1 if self.n_jobs is None else self.n_jobs)
+            size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs * threads.n_threads))
+            threads.map(fill, gen_batches(n_queries, size))
+        return columns, scores
+
+    @cached_property
+    def _workers(self):
+        """Workers, who get the song vectors once."""
+        parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw, self.tie_rank)
+        return Workers(self.n_jobs, parcel)
+
+    def _best_of_block(self, vectors, seen, added, positions, k):
+        scores, error = self._scores(vectors, added)
+        keys = scores if self.draw is None else self.draw.keys(scores, positions)
+        if seen is not None:
+            keys[stored_pairs(seen)] = -np.inf
+        rows, columns = _shortlist(keys, error, k)
+        if error.any():
+            values = ranks = self._exact(vectors, added, rows, columns)
+        else:
+            values, ranks = scores[rows, columns], keys[rows, columns]
+        places, is_there = _best_places(rows, ranks, self.tie_rank[columns], len(keys), k)
+        rows, columns, values = (array[places[is_there]] for array in (rows, columns, values))
+        if self.draw is not None and not issparse(vectors) and not issparse(self.song_vectors):
+            values = self._exact(vectors, added, rows, columns)
+        best = np.full(places.shape, -1, dtype=np.intp)
+        best_scores = np.full(places.shape, -np.inf)
+        best[is_there], best_scores[is_there] = columns, values
+        return best, best_scores
+
+    def _scores(self, vectors, added):
+        """Give the scores of a block, and a bound on the error of each row's."""
+        error = np.zeros(vectors.shape[0])
+        if issparse(vectors) or issparse(self._factors) or self.draw is not None:
+            scores = safe_sparse_dot(vectors, self.song_vectors.T, dense_output=True)
+        else:
+            norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
+            factors = self._factors if norms.max() < 1e15 else self.song_vectors
+            left = _in_type_of(factors, vectors)
+            scores = np.matmul(left, factors.T, out=self._space(len(left), factors.dtype))
+            error = _rounding_error(scores.dtype, vectors.shape[1], norms, self._largest)
+        for part in added:
+            add_sparse(scores, part)
+            largest = max(part.data.max(initial=0.0), -part.data.min(initial=0.0))
+            error[error > 0] += 8 * np.finfo(scores.dtype).eps * largest
+        return scores, error
+
+    def _space(self, n_rows, dtype):
+        """Give room for the scores of a block; each thread has one."""
+        shape = (n_rows, self.song_vectors.shape[0])
+        space = getattr(self._room, "space", None)
+        if space is None or space.dtype != dtype or len(space) < n_rows:
+            space = self._room.space = np.empty(shape, dtype=dtype)
+        return space[:n_rows]
+
+    def _exact(self, vectors, added, rows, columns):
+        """Score pairs of queries and songs as `predict` does, by single inner products."""
+        values = np.empty(len(rows))
+        for start in range(0, len(rows), EXACT_PAIRS):  # gen_batches takes no empty shortlist
+            batch = slice(start, start + EXACT_PAIRS)
+            left, right = _take(vectors, rows[batch]), _take(self.song_vectors, columns[batch])
+            values[batch] = row_products(left, right)
+        for part in added:
+            values += stored_values(part, rows, columns)
+        return values
+
+
+def _top_songs(song_vectors, n_queries, draw, tie_rank):
+    """Make on a worker what the caller has."""
+    return TopSongs(song_vectors, n_queries=n_queries, draw=draw, tie_rank=tie_rank, n_jobs=1)
+
+
+def _best_there(top_songs, *block):
+    """Find the best songs of a block of queries, on a worker."""
+    return Threads(1).map(lambda _: top_songs._best_of_block(*block), [None])[0]
+
+
+def _take(vectors, rows):
+    if issparse(vectors):
+        return vectors[rows]
+    # This mode lets other threads work in the meantime, and indexing does not.
+    return vectors.take(rows, axis=0, mode="clip")
+
+
+def row_products(left, right):
+    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
+    if issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    if issparse(right):
+        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
+    return np.einsum("nd,nd->n", left, right)
+
+
+def top_k(scores, k, tie_rank=None):
+    """Return the columns of the k largest scores of each row, best first.
+
+    The result depends on nothing but the scores and the order of ties.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_columns)
+        Scores, without NaN.
+
+    k : int
+        How many columns to return, at most `n_columns`.
+
+    tie_rank : ndarray of shape (n_rows, n_columns) or None, default=None
+        Integers, distinct within a row: of equal scores the one with the smaller integer comes
+        first. None: the earlier column comes first.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_rows, k)
+        Columns in the order of falling scores.
+    """
+    n_rows, n_columns = scores.shape
+    if k < n_columns:
+        columns = np.argpartition(scores, n_columns - k, axis=1)[:, n_columns - k :]
+        _settle_ties(scores, columns, tie_rank)
+    else:
+        columns = np.broadcast_to(np.arange(n_columns), (n_rows, n_columns))
+    best = np.take_along_axis(scores, columns, axis=1)
+    ties = columns if tie_rank is None else np.take_along_axis(tie_rank, columns, axis=1)
+    return np.take_along_axis(columns, np.lexsort((ties, -best), axis=1), axis=1)
+
+
+def _settle_ties(scores, columns, tie_rank):
+    """Where equal scores compete for the last places, take the first in the order of ties."""
+    best = np.take_along_axis(scores, columns, axis=1)
+    last = best.min(axis=1, keepdims=True)
+    chosen = np.count_nonzero(best == last, axis=1)
+    tied = np.count_nonzero(scores == last, axis=1)
+    for row in np.flatnonzero(tied > chosen):
+        above = np.flatnonzero(scores[row] > last[row])
+        equal = np.flatnonzero(scores[row] == last[row])
+        n_left = columns.shape[1] - len(above)
+        if tie_rank is not None:
+            equal = equal[np.argpartition(tie_rank[row, equal], n_left - 1)]
+        columns[row] = np.concatenate([above, equal[:n_left]])
+
+
+def _in_type_of(factors, vectors):
+    """Give the vectors in single precision if the factors are a copy in single precision."""
+    return vectors.astype(np.float32, copy=False) if factors.dtype == np.float32 else vectors
+
+
+def _rounding_error(dtype, n_dimensions, norms, largest):
+    """Bound the difference of two ways to compute the same inner products.
+
+    The first term is the usual bound, for both ways together, and with room to spare. The second
+    is for numbers that are too small for the type.
+    """
+    limits = np.finfo(dtype)
+    relative = 2 * (n_dimensions + 4) * limits.eps * norms * largest
+    return relative + 4 * n_dimensions * limits.tiny * (norms + largest + 1) * (norms > 0)
+
+
+def _shortlist(keys, error, k):
+    """Give the pairs of rows and columns that may be among the k best of their row.
+
+    Keys of -inf are never given. Pairs come in the order of rows, then of columns.
+    """
+    lowest = np.finfo(keys.dtype).min / 2
+    least = _guess(keys, k) - 2 * error
+    while True:
+        least = np.maximum(least, lowest)
+        # Rounded down to the type of the keys, which are not worth a copy in another one.
+        floor = np.nextafter(least.astype(keys.dtype), -np.inf)
+        rows, columns = np.divmod(np.flatnonzero(keys >= floor[:, None]), keys.shape[1])
+        near = keys[rows, columns]
+        kth = _kth_largest(rows, near, len(keys), k).astype(np.float64)
+        needed = np.maximum(kth - 2 * error, lowest)
+        if (least <= needed).all():
+            break
+        least = np.minimum(least, needed)
+    close = near >= needed[rows]
+    return rows[close], columns[close]
+
+
+def _guess(keys, k):
+    """Guess a key that somewhat more than k keys of each row reach, from a few columns."""
+    # A run of songs of each cache line, not one: it is lines that take time to read.
+    sample = _every(keys, STRIDE)
+    expected = k / STRIDE
+    rank = int(np.ceil(expected + 4 * np.sqrt(expected) + 2))
+    if rank >= sample.shape[1]:
+        return np.full(len(keys), -np.inf)
+    place = sample.shape[1] - rank
+    return np.partition(sample, place, axis=1)[:, place].astype(np.float64)
+
+
+def _every(keys, stride):
+    """Take 16 neighbouring columns, then pass over some, so that one in `stride` is taken."""
+    n_runs = keys.shape[1] // (16 * stride)
+    if n_runs == 0:
+        return keys[:, ::stride]
+    runs = keys[:, : n_runs * 16 * stride].reshape(len(keys), n_runs, 16 * stride)
+    return runs[:, :, :16].reshape(len(keys), -1)
+
+
+def _kth_largest(rows, values, n_rows, k):
+    """Give the k-th largest value of each row, -inf where there are fewer."""
+    padded, _ = _by_row(rows, values, n_rows, k)
+    place = padded.shape[1] - k
+    return np.partition(padded, place, axis=1)[:, place]
+
+
+def _best_places(rows, ranks, ties, n_rows, k):
+    """Give the places in `ranks` of the k best of each row, and whether there are so many.
+
+    Pairs with equal ranks come in the order of `ties`.
+    """
+    padded, starts = _by_row(rows, ranks, n_rows, k)
+    # Places that are filled up come after all others, in any order of their own.
+    tie_rank, _ = _by_row(rows, ties, n_rows, k, fill=np.iinfo(ties.dtype).max)
+    order = top_k(padded, k, tie_rank)
+    return starts[:-1, None] + order, order < np.diff(starts)[:, None]
+
+
+def _by_row(rows, values, n_rows, fewest, fill=-np.inf):
+    """Lay out the values of each row side by side, filled up; and where rows start."""
+    starts = np.searchsorted(rows, np.arange(n_rows + 1))
+    width = max(fewest, int(np.diff(starts).max()))
+    padded = np.full((n_rows, width), fill, dtype=values.dtype)
+    padded[rows, np.arange(len(rows)) - starts[rows]] = values
+    return padded, starts

@@ -1,0 +1,15 @@
+"""Situations and weights of `StackingRanker`."""
+
+from skmtc.rankers.stacking._situations import WHAT, WHO, default_splitters, hold_out, who_asks
+from skmtc.rankers.stacking._weights import fit_weights, inverse_spread, spread_vectors
+
+__all__ = [
+    "WHAT",
+    "WHO",
+    "default_splitters",
+    "fit_weights",
+    "hold_out",
+    "inverse_spread",
+    "spread_vectors",
+    "who_asks",
+]

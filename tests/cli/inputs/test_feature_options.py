@@ -1,0 +1,88 @@
+"""Features for any table."""
+
+import pandas as pd
+import pytest
+
+from skmtc.cli.inputs._feature_options import Features
+from skmtc.cli.inputs._read_table import Table
+
+X = pd.DataFrame(
+    {
+        "user": ["ana", "ana", "bob", "bob"],
+        "playlist": [1, 1, 2, 2],
+        "song": ["s1", "s2", "s1", "s3"],
+        "year": [1999, 2001, 1999, 2003],
+        "title": ["a", "b", "a", "c"],
+        "age": [30, 30, 40, 40],
+        "position": [1, 2, 2, 1],
+    }
+)
+
+
+def test_what_is_used_and_what_is_not_is_told():
+    features = Features.of(Table(X, "X"))
+    told = features.told()
+    assert told.startswith("songs are described by year; users by age; not used: title (")
+    assert "title (is free text; pass text=['title'] to use it)" in told
+    assert "position (differs between rows of one song; pass numeric=['position'] to" in told
+    assert told.count("position (") == told.count("title (") == 1
+    assert "name of an id" not in told
+
+
+def test_all_roles_of_songs_are_told_and_written_as_code():
+    table = pd.concat([X] * 5, ignore_index=True)
+    table["playlist"], table["song"] = range(20), [f"s{i % 10}" for i in range(20)]
+    songs = pd.DataFrame({"song": [f"s{i}" for i in range(10)], "album": [*range(5)] * 2})
+    songs["genres"] = ["rock|pop", "pop", "rock|jazz", "jazz|pop", "rock"] * 2
+    songs["released"] = [f"2011-05-{i + 10}" for i in range(10)]
+    for i in range(16):
+        songs[f"e{i}"] = [(i + 2) ** j % 31 for j in range(10)]
+    table = table[["user", "playlist", "song"]].merge(songs, on="song")
+    features = Features.of(Table(table, "X"))
+    assert features.describes_songs
+    assert features.told() == "songs are described by released, genres, album, e0 … e15"
+    assert features.song_code(new_songs=True) == (
+        "make_song_features(SongRoles(song='song', date=['released'], tags=['genres'], "
+        f"identity=['album'], vector={[f'e{i}' for i in range(16)]}), "
+        "new_songs=True, random_state=0)"
+    )
+
+
+def test_what_describes_playlists_is_left_out_for_its_own_reason():
+    table = X.drop(columns="user").assign(title=["my mix", "my mix", "run", "run"])
+    told = Features.of(Table(table, "X", user=None)).told()
+    assert "users by age; not used: title (is free text; pass categorical=['title']" in told
+    assert Features.of(Table(table.assign(user=1), "X")).told().count("describes playlists") == 2
+
+
+def test_ids_of_any_name_are_known():
+    names = {"user": "who", "playlist": "list", "song": "what"}
+    told = Features.of(Table(X.rename(columns=names), "X", **names)).told()
+    assert told == Features.of(Table(X, "X")).told()
+
+
+def test_ids_are_never_features():
+    # Each song is in one playlist, whose number would describe it.
+    lonely = X.iloc[1:3][["user", "playlist", "song"]]
+    features = Features.of(Table(lonely, "X"))
+    assert features.songs.numeric == []
+    assert not features.describes_songs
+    assert [name for name, _, _ in features.song_features().transformers] == ["popularity", "song"]
+    with pytest.raises(ValueError, match="New songs need columns that describe them"):
+        features.song_features(new_songs=True)
+
+
+def test_without_owners_playlists_are_described():
+    features = Features.of(Table(X.drop(columns="user"), "X", user=None))
+    assert features.users.numeric == ["age"]
+
+
+def test_the_code_makes_the_same_transformers():
+    from skmtc import features as names
+
+    features = Features.of(Table(X, "X"), seed=3)
+    for new_songs in (False, True):
+        made = eval(features.song_code(new_songs=new_songs), vars(names))
+        assert str(made) == str(features.song_features(new_songs=new_songs))
+    assert str(eval(features.user_code(), vars(names))) == str(features.user_features())
+    assert Features.of(Table(X.drop(columns=["age", "position"]), "X")).user_code() is None

@@ -1,0 +1,88 @@
+"""What is told while work goes on."""
+
+import io
+import sys
+import warnings
+
+import pytest
+from sklearn.exceptions import FitFailedWarning
+
+from skmtc.cli import _progress_lines
+from skmtc.cli._progress_lines import Progress, warnings_as_notes
+
+
+class Terminal(io.StringIO):
+    """A stream that looks like a terminal."""
+
+    def isatty(self):
+        """Say yes."""
+        return True
+
+
+def _work(quiet=False):
+    with Progress(4, quiet=quiet) as progress:
+        progress.start("one [bold]")
+        progress.skip(2)
+        progress.start("two")
+        progress.finish()
+
+
+def test_lines_where_there_is_no_terminal(capsys):
+    _work()
+    assert capsys.readouterr().err == "[1/4] one [bold]\n[2/2] two\n"
+
+
+def test_quiet(capsys):
+    _work(quiet=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_in_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    _work()
+    told = sys.stderr.getvalue()
+    assert "2/2" in told
+    assert "[1/4]" not in told
+
+
+def test_lines_in_a_terminal_without_rich(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    for name in ("rich", "rich.console", "rich.progress"):
+        monkeypatch.setitem(sys.modules, name, None)
+    _work()
+    assert sys.stderr.getvalue() == "[1/4] one [bold]\n[2/2] two\n"
+
+
+def test_warnings_become_notes_told_once(capsys):
+    with warnings_as_notes():
+        for _ in range(2):
+            warnings.warn("Left out:\n 3 rows", UserWarning, stacklevel=1)
+        warnings.warn("old name", DeprecationWarning, stacklevel=1)
+        warnings.warn("told elsewhere", FitFailedWarning, stacklevel=1)
+    assert capsys.readouterr().err == "note: Left out: 3 rows\n"
+    with pytest.warns(UserWarning, match="as before"):
+        warnings.warn("as before", UserWarning, stacklevel=1)
+
+
+def test_times_are_told_once_they_are_long(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 60.0, 300.0])
+    monkeypatch.setattr(_progress_lines, "perf_counter", lambda: next(clock))
+    progress = Progress(6)
+    for step in ("a", "b", "c"):
+        progress.start(step)
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/6] a",
+        "[2/6] b (60 s so far)",
+        "[3/6] c (5 min so far, about 10 min left)",
+    ]
+
+
+def test_the_first_compilation_is_told(monkeypatch, capsys, tmp_path):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(_progress_lines.skmtc, "__file__", str(tmp_path / "__init__.py"))
+    _progress_lines.tell_first_compilation()
+    assert "note: the first fit on a large table compiles" in capsys.readouterr().err
+    (tmp_path / "sweep.nbi").write_text("")
+    _progress_lines.tell_first_compilation()
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,57 @@
+"""Shifted positive pointwise mutual information of tokens that share playlists."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn import config_context
+
+from skmtc.features.embedding._ppmi import shifted_ppmi
+
+
+def draw(n_playlists=40, n_tokens=25, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n_playlists, n_tokens)) < 0.2).astype(float)
+
+
+def by_definition(incidence, shift):
+    """Follow the formula, pair by pair."""
+    n_tokens = incidence.shape[1]
+    together = np.zeros((n_tokens, n_tokens))
+    for playlist in incidence:
+        held = np.flatnonzero(playlist)
+        for i in held:
+            for j in held[held != i]:
+                together[i, j] += 1
+    sums, total = together.sum(axis=1), together.sum()
+    ppmi = np.zeros((n_tokens, n_tokens))
+    for i, j in zip(*together.nonzero(), strict=True):
+        information = np.log(together[i, j] * total / (sums[i] * sums[j])) - np.log(shift)
+        ppmi[i, j] = max(0.0, information)
+    return ppmi
+
+
+@pytest.mark.parametrize("shift", [0.5, 1.0, 2.0])
+def test_it_is_the_formula(shift):
+    incidence = draw()
+    ppmi = shifted_ppmi(csr_array(incidence), shift)
+    np.testing.assert_allclose(ppmi.toarray(), by_definition(incidence, shift), rtol=1e-6)
+    np.testing.assert_allclose(ppmi.toarray(), ppmi.toarray().T)
+
+
+def test_two_pairs_by_hand():
+    # Playlists {a, b} and {c, d}: each pair once among 4 ordered ones, by chance 1/4 of it.
+    ppmi = shifted_ppmi(csr_array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]]))
+    assert ppmi.nnz == 4
+    np.testing.assert_allclose(ppmi.data, np.log(4), rtol=1e-6)
+
+
+def test_small_working_memory_gives_the_same():
+    incidence = csr_array(draw())
+    expected = shifted_ppmi(incidence)
+    with config_context(working_memory=1e-3):  # a few rows at a time
+        in_blocks = shifted_ppmi(incidence)
+    np.testing.assert_array_equal(in_blocks.toarray(), expected.toarray())
+
+
+def test_playlists_of_one_token_tell_nothing():
+    assert shifted_ppmi(csr_array(np.eye(3))).nnz == 0
