@@ -1,4 +1,4 @@
-"""Judge several rankers by cross-validation."""
+"""Evaluate several rankers by cross-validation."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -246,7 +246,7 @@ class Fit:
         return {"ranker": self.ranker, "cv": self.cv, "fold": self.fold}
 
     def told(self):
-        """Tell in one line how it went."""
+        """Describe in one line how it went."""
         what = f"{self.ranker}, {self.cv}, fold {self.fold}"
         if self.error:
             return f"{what}: failed: {self.error}"
@@ -326,7 +326,7 @@ def _take(X, rows):
 
 
 def _warn_failed(fits):
-    """Tell why rankers failed, once for each ranker and cv."""
+    """Report why rankers failed, once for each ranker and cv."""
     for (ranker, cv), error in _failed(fits).items():
         warnings.warn(
             f"{ranker}, {cv}, failed and gets `error_score`: {error}",
@@ -336,7 +336,7 @@ def _warn_failed(fits):
 
 
 def _failed(fits):
-    """Give the first error of each ranker and cv that has one."""
+    """Return the first error of each ranker and cv that has one."""
     failed = {}
     for fit in fits:
         if fit.error:
@@ -388,7 +388,7 @@ def _summary(fits, metrics, error_score, **options):
 
 
 def _warn_undefined(summary):
-    """Tell what the means of a table leave out; a summary and the playlists show it themselves."""
+    """Warn of what the means of a table leave out; other tables show it themselves."""
     for row in summary[summary["n_undefined"] > 0].itertuples():
         name = f"{row.metric} of {row.ranker}, {row.cv},"
         warn_undefined(name, row.n_undefined, row.n_playlists)

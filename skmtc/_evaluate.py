@@ -1,4 +1,4 @@
-"""Judge a fitted ranker, playlist by playlist."""
+"""Evaluate a fitted ranker, playlist by playlist."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from skmtc._typing import Seed, Table
-from skmtc._utils.parallel import Parcel, Workers
+from skmtc._utils.parallel import Broadcast, Workers
 from skmtc._utils.validation import check_number
 from skmtc.metrics import FREQUENCY, find_ranker, mean_weights, parse_metrics
 
@@ -33,7 +33,7 @@ def evaluate(
     random_state: Seed = None,
     n_jobs: int | None = None,
 ) -> pd.DataFrame:
-    """Judge a fitted ranker on a test table.
+    """Evaluate a fitted ranker on a test table.
 
     Songs that a known playlist had in training are not counted against it.
 
@@ -129,7 +129,7 @@ def evaluate(
 
 
 def by_playlist(ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_jobs=None):
-    """Judge a fitted ranker; give one row per playlist of the table."""
+    """Evaluate a fitted ranker; give one row per playlist of the table."""
     chosen = parse_metrics([metrics] if isinstance(metrics, str) else list(metrics))
     if any(metric.name == FREQUENCY for metric in chosen):
         raise ValueError(
@@ -137,21 +137,21 @@ def by_playlist(ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_j
             "skmtc.metrics.make_playlist_scorer for it."
         )
     ranker, seen = find_ranker(ranker, X)
-    trial = ranker.trial(seen, candidates=candidates, exclude_seen=exclude_seen)
+    test_set = ranker.__skmtc_test_set__(seen, candidates=candidates, exclude_seen=exclude_seen)
     ids = {
-        "user": trial.users,
-        "playlist": trial.playlists,
-        "size": np.diff(trial.y_true.indptr),
-        "setting": trial.settings,
+        "user": test_set.users,
+        "playlist": test_set.playlists,
+        "size": np.diff(test_set.y_true.indptr),
+        "setting": test_set.settings,
     }
-    return pd.DataFrame(ids | _values(trial, chosen, n_jobs))
+    return pd.DataFrame(ids | _values(test_set, chosen, n_jobs))
 
 
-def _values(trial, metrics, n_jobs):
-    """Give the values of all playlists by metric."""
-    tallies = [metric.tally(trial) for metric in metrics]
-    workers = Workers(n_jobs, Parcel(_Judge, trial.without_ranker(), metrics))
-    blocks = trial.blocks()
+def _values(test_set, metrics, n_jobs):
+    """Return the values of all playlists by metric."""
+    tallies = [metric.tally(test_set) for metric in metrics]
+    workers = Workers(n_jobs, Broadcast(_Judge, test_set.without_ranker(), metrics))
+    blocks = test_set.blocks()
     # One thread of BLAS, here and on workers: so scores have the same bits wherever they are made.
     with threadpool_limits(1, user_api="blas"):
         while some := list(islice(blocks, BLOCKS_PER_WORKER * len(workers))):
@@ -165,19 +165,19 @@ def _values(trial, metrics, n_jobs):
 class _Judge:
     """What a worker needs to judge blocks of playlists."""
 
-    def __init__(self, trial, metrics):
-        self.trial = trial
-        self.tallies = [metric.tally(trial) for metric in metrics]
+    def __init__(self, test_set, metrics):
+        self.test_set = test_set
+        self.tallies = [metric.tally(test_set) for metric in metrics]
 
     def judge(self, block):
-        """Give the values of a block by each metric."""
+        """Return the values of a block by each metric."""
         with threadpool_limits(1, user_api="blas"):
-            ranking = self.trial.ranking(block)
+            ranking = self.test_set.ranking(block)
         return [tally.judge(ranking) for tally in self.tallies]
 
 
 def summarize(table, groups, *, confidence, n_resamples, random_state):
-    """Give the mean of each metric, with its bootstrap interval, in groups of playlists."""
+    """Return the mean of each metric, with its bootstrap interval, in groups of playlists."""
     check_confidence(confidence)
     check_number("n_resamples", n_resamples, at_least=0, whole=True)
     # The same users are drawn for every group, so that intervals of rankers can be compared.
@@ -241,7 +241,7 @@ def sums_by_user(values, owners, n_users, over_users):
 
 
 def _bootstrap(sums, sizes, n_resamples, rng):
-    """Give the means of samples of users, drawn with replacement."""
+    """Return the means of samples of users, drawn with replacement."""
     n_users = len(sums)
     means = np.empty((n_resamples, sums.shape[1]))
     for i in range(n_resamples):

@@ -91,7 +91,7 @@ def save(model: Any, path: StrPath) -> None:
 
 
 def load(path: StrPath) -> Any:
-    """Give back a model from a file of `save`, without running any code of the file.
+    """Return back a model from a file of `save`, without running any code of the file.
 
     Nothing is made but plain data and the estimators of this package and of scikit-learn. The
     arrays of our estimators must fit together: shapes, index ranges, sorted ids, finite values. A

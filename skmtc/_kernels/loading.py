@@ -19,19 +19,19 @@ WORTHWHILE_ENTRIES = 200_000
 
 @cache
 def compiled_exp() -> Any:
-    """Give the compiled exponential, or None without numba."""
+    """Return the compiled exponential, or None without numba."""
     return _load("skmtc._kernels.exp", "exp_in_place")
 
 
 @cache
 def compiled_sweep() -> Any:
-    """Give the compiled sweep over users, or None without numba."""
+    """Return the compiled sweep over users, or None without numba."""
     return _load("skmtc.optimize.prox_newton._compiled_user_step", "sweep")
 
 
 @cache
 def compiled_rows() -> Any:
-    """Give the module of compiled loops over sparse rows, or None without numba."""
+    """Return the module of compiled loops over sparse rows, or None without numba."""
     return _load("skmtc._kernels.sparse_rows")
 
 

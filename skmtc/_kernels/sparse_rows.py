@@ -96,7 +96,7 @@ def look_up(
     rows: NDArray[Any],
     wanted: NDArray[Any],
 ) -> NDArray[Any]:
-    """Give the values at rows and wanted columns, 0 if none is stored; quick if rows are sorted."""
+    """Return the values at rows and columns, 0 if none is stored; fast if rows are sorted."""
     found = np.zeros(rows.size, values.dtype)
     row = np.zeros(n_columns, values.dtype)
     place = 0

@@ -141,7 +141,7 @@ def column_label(frame, name, *, by_position=True):
 
 
 def describing_columns(frame, columns):
-    """Tell which columns describe songs and which describe users.
+    """Return which columns describe songs and which describe users.
 
     A column with one value per song describes songs, else one with one value per user (per
     playlist where owners are unknown) describes users.

@@ -39,7 +39,7 @@ class Ids:
         return self
 
     def codes(self, ids):
-        """Give the code of each id; -1 for an id that is not known."""
+        """Return the code of each id; -1 for an id that is not known."""
         theirs, ours = _kind(ids), _kind(self.index)
         if theirs != ours and "empty" not in (theirs, ours):
             raise TypeError(
@@ -50,7 +50,7 @@ class Ids:
 
     @classmethod
     def factorize(cls, ids, role):
-        """Give the ids of a column, and the code of each of its rows."""
+        """Return the ids of a column, and the code of each of its rows."""
         codes, distinct = pd.factorize(ids)
         distinct = pd.Index(np.asarray(distinct))
         try:

@@ -27,7 +27,7 @@ class Queries:
         return len(self.users)
 
     def take(self, positions):
-        """Give the queries at some positions."""
+        """Return the queries at some positions."""
         return Queries(self.users[positions], self.playlists[positions], self.rows.iloc[positions])
 
 

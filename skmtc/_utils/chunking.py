@@ -6,7 +6,7 @@ from sklearn import get_config
 
 
 def rows_that_fit(row_bytes: int) -> int:
-    """Say how many rows of a size fit the working memory; at least one."""
+    """Return how many rows of a size fit the working memory; at least one."""
     return max(1, int(get_config()["working_memory"] * 2**20 // max(1, row_bytes)))
 
 

@@ -13,15 +13,15 @@ from joblib.parallel import get_active_backend
 
 # How often the same work is sent out again after workers were lost with what they held.
 MAX_LOSSES = 3
-# Parcels that a worker process keeps: a fit alternates between a sample of songs and all songs.
-KEPT_PARCELS = 2
+# Broadcasts that a worker process keeps: a fit alternates between a sample of songs and all songs.
+KEPT_BROADCASTS = 2
 
-_opened: "OrderedDict[str, Parcel]" = OrderedDict()
+_opened: "OrderedDict[str, Broadcast]" = OrderedDict()
 _lock = Lock()
 
 
 def local_jobs(n_jobs: int | None) -> int:
-    """Say how many threads of this process to use.
+    """Return how many threads of this process to use.
 
     Where joblib's backend is a cluster, its `n_jobs` counts the cores of the cluster. A fit that is
     itself a task of the cluster has one core, unless it asks for more by number.
@@ -34,8 +34,8 @@ def local_jobs(n_jobs: int | None) -> int:
         return int(effective_n_jobs(n_jobs))
 
 
-def works_elsewhere(n_jobs: int | None) -> bool:
-    """Say whether work is meant for other processes: for such a backend, and not from within."""
+def uses_processes(n_jobs: int | None) -> bool:
+    """Check whether work is meant for other processes: for such a backend, and not from within."""
     backend, _ = get_active_backend(prefer="threads")
     if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):
         return False
@@ -45,7 +45,7 @@ def works_elsewhere(n_jobs: int | None) -> bool:
 
 
 def _cluster() -> Any:
-    """Give the client of the cluster that joblib works on, or None."""
+    """Return the client of the cluster that joblib works on, or None."""
     return getattr(get_active_backend(prefer="threads")[0], "client", None)
 
 
@@ -59,7 +59,7 @@ def _is_task() -> bool:
     return True
 
 
-class Parcel:
+class Broadcast:
     """Something large that every worker gets once, and what it makes of it.
 
     Parameters
@@ -85,15 +85,15 @@ class Parcel:
         return _open, (self.token, self.make, self.data)
 
 
-def _open(token: str, make: Callable[..., Any], data: tuple[Any, ...]) -> Parcel:
-    """Unpickle a parcel: the one that is kept already, if it came before."""
+def _open(token: str, make: Callable[..., Any], data: tuple[Any, ...]) -> Broadcast:
+    """Unpickle a broadcast: the one that is kept already, if it came before."""
     with _lock:
         if token not in _opened:
-            parcel = Parcel(make, *data)
-            parcel.token = token
-            _opened[token] = parcel
+            broadcast = Broadcast(make, *data)
+            broadcast.token = token
+            _opened[token] = broadcast
         _opened.move_to_end(token)
-        while len(_opened) > KEPT_PARCELS:
+        while len(_opened) > KEPT_BROADCASTS:
             _opened.popitem(last=False)
         return _opened[token]
 
@@ -111,30 +111,30 @@ class Workers:
         Number of workers, in the sense of joblib. Threads, unless joblib's configuration says
         otherwise.
 
-    parcel : Parcel
+    broadcast : Broadcast
         What is large.
     """
 
-    def __init__(self, n_jobs: int | None, parcel: Parcel) -> None:
+    def __init__(self, n_jobs: int | None, broadcast: Broadcast) -> None:
         self.n_jobs = n_jobs
-        self.parcel = parcel
+        self.broadcast = broadcast
         self._client: Any = None
         self._future: Any = None
 
     def __len__(self) -> int:
-        """Give the number of items that are worked on at a time."""
-        if works_elsewhere(self.n_jobs):
+        """Return the number of items that are worked on at a time."""
+        if uses_processes(self.n_jobs):
             return int(effective_n_jobs(self.n_jobs))
         return local_jobs(self.n_jobs)
 
     def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> list[Any]:
-        """Give function(parcel.made, *item) for each item, in their order."""
+        """Return function(broadcast.made, *item) for each item, in their order."""
         items = list(items)
-        if works_elsewhere(self.n_jobs):
+        if uses_processes(self.n_jobs):
             outcomes = self._outcomes(function, items)
         else:
             outcomes = Parallel(n_jobs=len(self), require="sharedmem")(
-                delayed(_call)(function, self.parcel, item) for item in items
+                delayed(_call)(function, self.broadcast, item) for item in items
             )
         for outcome in outcomes:
             if isinstance(outcome, _Failure):
@@ -151,7 +151,7 @@ class Workers:
                 client = _cluster()
                 if client is not None:
                     return self._on_cluster(client, function, items)
-                calls = (delayed(_call)(function, self.parcel, item) for item in items)
+                calls = (delayed(_call)(function, self.broadcast, item) for item in items)
                 return list(Parallel(n_jobs=self.n_jobs, batch_size=1)(calls))
             except Exception:
                 if losses == MAX_LOSSES:
@@ -166,7 +166,7 @@ class Workers:
         # scatter the arrays of an item: these would be lost with the worker that holds them. In a
         # tuple they are a part of the task.
         if client is not self._client:
-            self._future = client.scatter(self.parcel, broadcast=True, hash=False)
+            self._future = client.scatter(self.broadcast, broadcast=True, hash=False)
             self._client = client
         tasks = [client.submit(_call, function, self._future, i, pure=False) for i in items]
         return list(client.gather(tasks))
@@ -178,9 +178,9 @@ class _Failure(NamedTuple):
     error: Exception
 
 
-def _call(function: Callable[..., Any], parcel: Parcel, item: tuple[Any, ...]) -> Any:
+def _call(function: Callable[..., Any], broadcast: Broadcast, item: tuple[Any, ...]) -> Any:
     try:
-        return function(parcel.made, *item)
+        return function(broadcast.made, *item)
     except Exception as error:
         error.add_note(f"On the worker:\n{traceback.format_exc()}")
         return _Failure(error)

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 
 def is_watched():
-    """Tell whether a bar would be shown: standard error is a terminal, and rich is installed."""
+    """Check whether a bar would be shown: standard error is a terminal, and rich is installed."""
     return sys.stderr.isatty() and find_spec("rich") is not None
 
 

@@ -7,19 +7,19 @@ from skmtc._kernels import loading
 
 
 def one_hot(codes, n_codes):
-    """Give one row per code with a 1 in the column of the code; a code of -1 has an empty row."""
+    """Return one row per code with a 1 in the column of the code; a code of -1 has an empty row."""
     codes = np.asarray(codes)
     rows = np.flatnonzero(codes >= 0)
     return csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), n_codes))
 
 
 def as_ones(matrix):
-    """Give a matrix with 1 in the place of every stored value."""
+    """Return a matrix with 1 in the place of every stored value."""
     return csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def compact(matrix):
-    """Give a matrix in single precision, with indices of 32 bits where they suffice."""
+    """Return a matrix in single precision, with indices of 32 bits where they suffice."""
     fits = max(matrix.nnz, *matrix.shape) <= np.iinfo(np.int32).max
     index = np.int32 if fits else np.int64
     data = matrix.data.astype(np.float32, copy=False)
@@ -34,7 +34,7 @@ def with_empty_row(matrix):
 
 
 def mean_of_groups(groups, n_groups):
-    """Give the matrix that takes the mean of the rows of each group; rows of none sum to 0."""
+    """Return the matrix that takes the mean of the rows of each group; rows of none sum to 0."""
     sums = csr_array(one_hot(groups, n_groups).T)
     sizes = np.diff(sums.indptr)
     sums.data /= np.repeat(sizes, sizes)
@@ -47,12 +47,12 @@ def sum_sparse(parts, shape):
 
 
 def stored_pairs(matrix):
-    """Give the rows and columns of the stored entries, in the order of their values."""
+    """Return the rows and columns of the stored entries, in the order of their values."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
 
 
 def stored_values(matrix, rows, columns):
-    """Give the values at some places of a matrix without repeated entries; 0 if none is stored."""
+    """Return the values at some places of a matrix without duplicates; 0 if none is stored."""
     if matrix.nnz == 0:
         return np.zeros(len(rows))
     compiled = compiled_if_worthwhile(matrix.nnz)
@@ -78,7 +78,7 @@ def add_sparse(total, matrix):
 
 
 def compiled_if_worthwhile(n_entries):
-    """Give compiled loops over so many entries of sparse rows; None where scipy shall do it."""
+    """Return compiled loops over so many entries of sparse rows; None where scipy shall do it."""
     if n_entries < loading.WORTHWHILE_ENTRIES:
         return None
     return loading.compiled_rows()

@@ -42,7 +42,7 @@ class Threads:
         return cast(AbstractContextManager[Any], self._controller.limit(limits=1, user_api="blas"))
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Give the results in the order of the items.
+        """Return the results in the order of the items.
 
         Overflow is no error here: it makes a value that is not finite, and the step that led to
         it is rejected.

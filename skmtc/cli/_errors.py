@@ -32,7 +32,7 @@ class UsageError(CommandError):
 
 
 def one_line(error):
-    """Say in one line what went wrong."""
+    """Describe in one line what went wrong."""
     if isinstance(error, OSError) and error.strerror:
         where = f" {str(error.filename)!r}" if error.filename else ""
         text = f"{error.strerror}:{where}" if where else error.strerror

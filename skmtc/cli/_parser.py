@@ -134,7 +134,7 @@ def _common_options():
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--quiet", action="store_true", help="do not show progress")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    common.add_argument("--seed", type=whole_seed, metavar="N", help="seed of all chance (0)")
+    common.add_argument("--seed", type=whole_seed, metavar="N", help="random seed (default: 0)")
     return common
 
 

@@ -18,7 +18,7 @@ FEWEST_SECONDS = 5
 
 
 class Progress:
-    """Tell steps as they start: a bar in a terminal with rich, otherwise a line for each.
+    """Print steps as they start: a bar in a terminal with rich, otherwise a line for each.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Progress:
             self._bar.stop()
 
     def start(self, what):
-        """Tell that the next step starts."""
+        """Report that the next step starts."""
         self.done += 1
         if self._bar is not None:
             self._bar.update(self._task, completed=self.done - 1, description=what)
@@ -66,7 +66,7 @@ class Progress:
         return f" ({told})"
 
     def skip(self, n_steps):
-        """Tell that some steps will not be taken."""
+        """Report that some steps will not be taken."""
         self.total -= n_steps
         if self._bar is not None:
             self._bar.update(self._task, total=self.total)
@@ -83,7 +83,7 @@ def _minutes(seconds):
 
 
 def tell_first_compilation():
-    """Tell that the first large fit on a machine compiles for a while, if it has not yet."""
+    """Report that the first large fit on a machine compiles for a while, if it has not yet."""
     compiled = Path(skmtc.__file__).parent.rglob("*.nbi")  # what numba keeps
     if find_spec("numba") is not None and not any(compiled) and "NUMBA_CACHE_DIR" not in os.environ:
         note(
@@ -107,7 +107,7 @@ def _make_bar():
 
 
 def note(text):
-    """Tell something that is worth knowing, in one line."""
+    """Print something that is worth knowing, in one line."""
     print(f"note: {printable(' '.join(str(text).split()))}", file=sys.stderr, flush=True)
 
 

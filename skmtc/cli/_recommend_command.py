@@ -65,7 +65,7 @@ def _query(ranker, args):
 
 
 def user_columns(ranker):
-    """Tell which columns describe users, and whether they are numbers, by name."""
+    """Return which columns describe users, and whether they are numbers, by name."""
     transformer = getattr(ranker, "user_features_", None)
     parts = [] if transformer is None else transformer.transformers
     return {column: name == "numeric" for name, _, columns in parts for column in columns}
@@ -86,7 +86,7 @@ def _new_user(ranker, attributes):
 
 
 def _tell_strange(ranker, row):
-    """Tell which values no known user has."""
+    """Return which values no known user has."""
     for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
         if part != "categorical":
             continue
@@ -125,7 +125,7 @@ def _new_songs(ranker, path):
 
 
 def _how_many(ranker, args, query, candidates):
-    """Give the number of songs to recommend; where there are fewer, all of them."""
+    """Return the number of songs to recommend; where there are fewer, all of them."""
     songs = ranker.songs_ if candidates is None else candidates[ranker.song].to_numpy()
     there = len(songs)
     if args.playlist is not None and not args.include_seen:

@@ -11,7 +11,7 @@ from skmtc._utils.progress import with_bar
 from skmtc.datasets.reading import (
     MAX_BYTES,
     Join,
-    Ledger,
+    LoadReport,
     Memberships,
     Source,
     clean_text,
@@ -91,7 +91,7 @@ def load_aotm2011(
     """
     join = Join(msd, genres, "id", min_songs, max_bytes)
     join.check()
-    ledger = Ledger("AotM-2011")
+    ledger = LoadReport("AotM-2011")
     source = Source(path, max_bytes)
     reader = _Reader(ledger)
     records = iterate_records(source.text(), LIST_START, RECORD_START, ledger)
@@ -174,13 +174,13 @@ class _Reader:
 
 
 def _from_filtered(lists):
-    """Give entries for the runs of matched songs that a record also holds."""
+    """Return entries for the runs of matched songs that a record also holds."""
     lists = lists if isinstance(lists, list) else []
     return [[None, song] for run in lists if isinstance(run, list) for song in run]
 
 
 def _id_text(value):
-    """Give an id as text; whole numbers are ids too, if they fit 64 bits as all parsers take."""
+    """Return an id as text; whole numbers are ids too, if they fit 64 bits as all parsers take."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return str(value)
     return clean_text(value)

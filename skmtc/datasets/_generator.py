@@ -10,13 +10,13 @@ from sklearn.utils import Bunch, check_random_state
 
 from skmtc._typing import Seed
 from skmtc.datasets.generate import (
-    draw_lengths,
-    draw_owners,
-    draw_playlist_coef,
-    draw_songs,
     feature_columns,
     make_audience,
     make_catalogue,
+    sample_lengths,
+    sample_owners,
+    sample_playlist_coef,
+    sample_songs,
 )
 
 
@@ -63,7 +63,7 @@ def make_playlists(
     return_truth: bool = False,
     random_state: Seed = None,
 ) -> Any:
-    """Draw a membership table from the multitask model.
+    """Sample a membership table from the multitask model.
 
     Songs belong to artists, artists to communities, communities to genres, and songs share their
     features with all three. Each playlist has weights that are the sum of shared, user and sparse
@@ -172,13 +172,13 @@ def make_playlists(
     )
     shared = np.zeros(world.n_features)
     shared[0] = fame
-    owner = draw_owners(rng, world.n_users, world.n_playlists)
+    owner = sample_owners(rng, world.n_users, world.n_playlists)
     longest = max(2, world.n_songs // 2)
-    lengths = draw_lengths(
+    lengths = sample_lengths(
         rng, world.n_playlists, mean=world.mean_length, shortest=world.shortest, longest=longest
     )
-    playlist_coef = draw_playlist_coef(rng, world.n_playlists, world.n_features)
-    drawn = draw_songs(
+    playlist_coef = sample_playlist_coef(rng, world.n_playlists, world.n_features)
+    drawn = sample_songs(
         rng,
         catalogue.features,
         shared + audience.coef,
@@ -196,7 +196,7 @@ def make_playlists(
 
 
 def _sizes(preset, **given):
-    """Give the preset with the sizes that were given in place of its own."""
+    """Return the preset with the sizes that were given in place of its own."""
     if preset not in PRESETS:
         raise ValueError(
             f"`preset` must be one of {sorted(PRESETS)}; got {preset!r}. Choose one of these, and "
@@ -206,7 +206,7 @@ def _sizes(preset, **given):
     for name in SIZES:
         if not isinstance(sizes[name], Integral) or sizes[name] < 1:
             raise ValueError(
-                f"`{name}` must be a whole number from 1 on; got {sizes[name]!r}. Change `{name}`."
+                f"`{name}` must be a positive integer; got {sizes[name]!r}. Change `{name}`."
             )
     for name, low, high in (("mean_length", 1, np.inf), ("missing_rate", 0, 1)):
         if not isinstance(sizes[name], Real) or not low <= sizes[name] < high:

@@ -4,7 +4,7 @@ import pandas as pd
 from sklearn.utils import Bunch
 
 from skmtc._typing import StrPath
-from skmtc.datasets.reading import MAX_BYTES, Ledger, Source, clean_text
+from skmtc.datasets.reading import MAX_BYTES, LoadReport, Source, clean_text
 
 DESCRIPTION = (
     "Genres by track of the Million Song Dataset, in the format of Top-MAGD (Schindler et al., "
@@ -41,7 +41,7 @@ def load_genres(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     >>> bunch.genres["genre"].to_dict()
     {'TR1': 'Rock', 'TR2': 'Jazz'}
     """
-    ledger = Ledger("the genres")
+    ledger = LoadReport("the genres")
     source = Source(path, max_bytes)
     rows = {}
     for line in source.lines():

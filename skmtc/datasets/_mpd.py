@@ -14,7 +14,7 @@ from skmtc._utils.progress import with_bar
 from skmtc.datasets.reading import (
     MAX_BYTES,
     Join,
-    Ledger,
+    LoadReport,
     Memberships,
     Source,
     check_folder,
@@ -97,7 +97,7 @@ def load_mpd(
     """
     join = Join(msd, genres, "name", min_songs, MAX_BYTES)
     join.check()
-    ledger = Ledger("the MPD")
+    ledger = LoadReport("the MPD")
     reader = _Reader(ledger)
     slices = _slices(check_folder(folder))
     for path in with_bar(slices, "Reading slices", len(slices)):
@@ -113,7 +113,7 @@ def load_mpd(
 
 
 def _slices(folder):
-    """Give the slices of a folder, in the order of their numbers."""
+    """Return the slices of a folder, in the order of their numbers."""
     found = {}
     for place in (folder, folder / "data"):
         for path in place.glob("mpd.slice.*"):
@@ -150,7 +150,7 @@ class _Reader:
             self.names.append(clean_text(record.get("name")))
 
     def songs(self):
-        """Give the table of all songs seen."""
+        """Return the table of all songs seen."""
         artist_of_song = np.frombuffer(self.artist_of_song, dtype=np.intc)
         names = np.array([*self.artist_names, None], dtype=object)
         return pd.DataFrame(
@@ -167,7 +167,7 @@ class _Reader:
         )
 
     def _codes(self, tracks):
-        """Give the codes of tracks in order; this runs for every row, so it is kept quick."""
+        """Return the codes of tracks in order; this runs for every row, so it is kept quick."""
         known = self.memberships.songs
         try:
             codes = list(map(known.get, map(TRACK, tracks)))
@@ -193,7 +193,7 @@ class _Reader:
         return good
 
     def _new_song(self, track):
-        """Give a song its code and keep what is said of it; NO_SONG where it has no id."""
+        """Add a song with its code and keep what is said of it; NO_SONG where it has no id."""
         known = self.memberships.songs
         song = clean_text(track["track_uri"])
         if song is None:
@@ -212,7 +212,7 @@ class _Reader:
 
 
 def _playlist_id(record):
-    """Give the id of a playlist as a number; None where there is none."""
+    """Return the id of a playlist as a number; None where there is none."""
     pid = record.get("pid") if isinstance(record, dict) else None
     if isinstance(pid, str) and pid.isascii() and pid.isdigit() and len(pid) < 11:
         pid = int(pid)

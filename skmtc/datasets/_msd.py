@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from skmtc._typing import StrPath
 from skmtc.datasets.reading import (
     MAX_BYTES,
-    Ledger,
+    LoadReport,
     Source,
     clean_text,
     find_file,
@@ -78,7 +78,7 @@ def load_msd_songs(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     >>> bunch.tracks.to_dict()
     {'TR1': 'SO1', 'TR2': 'SO1'}
     """
-    ledger = Ledger("the MSD songs")
+    ledger = LoadReport("the MSD songs")
     tables = [_read(p, max_bytes, ledger) for p in _find_files(path)]
     table = tables[0]
     for more in tables[1:]:
@@ -210,7 +210,7 @@ def _texts(values):
 
 
 def _numbers(values, ledger):
-    """Give finite numbers; what is none of these is missing, and counted if it is not empty."""
+    """Return finite numbers; what is none of these is missing, and counted if it is not empty."""
     given = pd.Series(values, dtype=None if isinstance(values, np.ndarray) else object)
     numbers = pd.to_numeric(given, errors="coerce").astype(float)
     ledger.drop("values that are not numbers", (numbers.isna() & given.notna()).sum())

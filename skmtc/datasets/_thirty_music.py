@@ -11,7 +11,7 @@ from skmtc._utils.progress import with_bar
 from skmtc.datasets.reading import (
     MAX_BYTES,
     Join,
-    Ledger,
+    LoadReport,
     Memberships,
     Source,
     check_folder,
@@ -90,7 +90,7 @@ def load_30music(
     join = Join(msd, genres, "name", min_songs, max_bytes)
     join.check()
     files = _find_files(check_folder(folder))
-    ledger = Ledger("30Music")
+    ledger = LoadReport("30Music")
     memberships, titles = Memberships(), {}
     for line in _entities(files["playlist"], "playlist", max_bytes, ledger):
         _add_playlist(memberships, titles, line, ledger)
@@ -161,7 +161,7 @@ def _whole_number(value):
 
 
 def _related_ids(relations, role, ledger):
-    """Give the ids of the subjects or objects of a line, in order."""
+    """Return the ids of the subjects or objects of a line, in order."""
     related = relations.get(role)
     related = related if isinstance(related, list) else []
     ids = [_whole_number(r.get("id")) if isinstance(r, dict) else None for r in related]
@@ -187,7 +187,7 @@ def _add_playlist(memberships, titles, line, ledger):
 
 
 def _read_songs(files, codes, max_bytes, ledger):
-    """Give artist, title and duration of the tracks in playlists."""
+    """Return artist, title and duration of the tracks in playlists."""
     rows, artist_of_track = {}, {}
     for track, properties, relations in _entities(
         files["tracks"], "track", max_bytes, ledger, wanted=codes
@@ -216,7 +216,7 @@ def _read_songs(files, codes, max_bytes, ledger):
 
 
 def _read_users(path, codes, max_bytes, ledger):
-    """Give age, gender and country of the users with playlists."""
+    """Return age, gender and country of the users with playlists."""
     rows = {
         user: (
             _age(properties.get("age")),

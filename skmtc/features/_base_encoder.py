@@ -154,7 +154,7 @@ def _present(column, has_id, role):
 
 
 def read_membership(y, n_songs):
-    """Give the songs x playlists matrix of positions that `y` stands for.
+    """Return the songs x playlists matrix of positions that `y` stands for.
 
     None and one-dimensional targets stand for a single playlist of all songs in order, so that
     encoders work in any pipeline.

@@ -72,7 +72,7 @@ class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, Ba
         return self
 
     def transform(self, X: Table) -> NDArray[np.float64]:
-        """Give the cosine and sine of each column.
+        """Return the cosine and sine of each column.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ class GenreEncoder(BaseColumnEncoder):
         return names
 
     def _one_hot(self, rows, genres, n_songs, j):
-        """Give zeros and ones; the last feature is of the pooled genres, if there are any."""
+        """Return zeros and ones; the last feature is of the pooled genres, if there are any."""
         frequent, infrequent = self.genres_[j], self.infrequent_genres_[j]
         known = Ids(np.concatenate([frequent, infrequent]), "genre")
         ones = np.zeros((n_songs, len(frequent) + bool(len(infrequent))))
@@ -134,7 +134,7 @@ class GenreEncoder(BaseColumnEncoder):
         return ones
 
     def _read_genres(self, column):
-        """Give a row and a genre for each genre of each row."""
+        """Return a row and a genre for each genre of each row."""
         present = np.flatnonzero(column.notna().to_numpy())
         # A genre that a song has twice counts once.
         found = [set(self._genres_of(cell, column.name)) for cell in column.iloc[present]]

@@ -51,7 +51,7 @@ class BaseCountEncoder(BaseColumnEncoder):
         return np.log1p(counts)
 
     def _new_feature(self, new, j):
-        """Give the feature of rows without history."""
+        """Return the feature of rows without history."""
         return 0.0
 
 

@@ -80,7 +80,7 @@ class ColdStartDisplay:
         self.grids = list(grids)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the panels.
+        """Plot the panels.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class ColdStartDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what one splitter does to a table.
+        """Plot what one splitter does to a table.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class ColdStartDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what several splitters do to one table, side by side.
+        """Plot what several splitters do to one table, side by side.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class ColdStartDisplay:
 
 
 def _titled(splitters):
-    """Give splitters with the titles of their panels."""
+    """Return splitters with the titles of their panels."""
     if isinstance(splitters, dict):
         titled = list(splitters.items())
     else:
@@ -230,7 +230,7 @@ def _titled(splitters):
 
 
 def _panels(ax, n_panels):
-    """Give an array of axes, one per panel."""
+    """Return an array of axes, one per panel."""
     plt = import_pyplot()
     if ax is None:
         figure = plt.figure(figsize=(0.6 + 3.9 * n_panels, 4.6), layout="constrained")
@@ -267,5 +267,5 @@ def _draw(panel, grid, kwargs):
 
 
 def _of(n_drawn, n_all):
-    """Say how much of a table is drawn, if not all of it."""
+    """Describe how much of a table is drawn, if not all of it."""
     return f" ({n_drawn} of {n_all:,})" if n_drawn < n_all else f" ({n_all:,})"

@@ -137,7 +137,7 @@ class ConvergenceDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw how the solver of a fitted ranker converged.
+        """Plot how the solver of a fitted ranker converged.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class ConvergenceDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw how several solvers converged.
+        """Plot how several solvers converged.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class ConvergenceDisplay:
         return cls(histories, minimum=minimum).plot(ax, x=x, y=y, **kwargs)
 
     def _points(self, history, x, y):
-        """Give the points of a curve that a logarithmic axis can show."""
+        """Return the points of a curve that a logarithmic axis can show."""
         for key in ({x} - {"iterations"}) | {"objective" if y == "suboptimality" else y}:
             if key not in history:
                 raise ValueError(

@@ -18,7 +18,7 @@ class CurveDisplay:
     """Base of displays of a metric against K.
 
     Subclasses say in `metric` how the metric is called in tables, in `ylabel` what it is, and
-    give in `_means` its means for the playlists of a trial.
+    give in `_means` its means for the playlists of a test_set.
     """
 
     def __init__(self, k: Any, values: Any, *, names: Sequence[str] | None = None) -> None:
@@ -75,7 +75,7 @@ class CurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Judge a fitted ranker on a test table, and draw its curve.
+        """Evaluate a fitted ranker on a test table, and draw its curve.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class CurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Judge fitted rankers on a test table, and draw a curve of each.
+        """Evaluate fitted rankers on a test table, and draw a curve of each.
 
         Parameters
         ----------
@@ -155,11 +155,11 @@ class CurveDisplay:
         values = []
         for ranker in rankers.values():
             found, table = find_ranker(ranker, X)
-            trial = found.trial(table, candidates=candidates)
+            test_set = found.__skmtc_test_set__(table, candidates=candidates)
             # Lengths up to the number of candidates of the first ranker; others mostly have the
             # same, and where there are fewer songs all are recommended.
-            k = _lengths(k, len(trial.songs))
-            values.append(cls._means(trial, k))
+            k = _lengths(k, len(test_set.songs))
+            values.append(cls._means(test_set, k))
         return cls(k, values, names=list(rankers)).plot(ax, **kwargs)
 
     @classmethod
@@ -201,14 +201,14 @@ class CurveDisplay:
         return cls(k, values, names=[str(name) for name in table.index]).plot(ax, **kwargs)
 
 
-def mean_curve(trial, k, curves, *, name, users=None):
+def mean_curve(test_set, k, curves, *, name, users=None):
     """Rank the songs of every playlist once; give the mean of a metric at each length.
 
     `curves` gives the values of a block of playlists at all lengths. The mean is over users, if
     these are given.
     """
-    values = np.full((len(trial.playlists), len(k)), np.nan)
-    for positions, ranking in trial.rankings():
+    values = np.full((len(test_set.playlists), len(k)), np.nan)
+    for positions, ranking in test_set.rankings():
         values[positions] = curves(ranking, k)
     return [
         average_playlists(values[:, j], "macro", name=f"{name}@{length}", users=users)

@@ -20,7 +20,7 @@ TOLERANCE = 1e-6
 
 
 def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
-    """Tell how much of the score of each row comes from which weight of which feature.
+    """Compute how much of the score of each row comes from which weight of which feature.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def _columns(parts):
 
 
 def _index(X, frame):
-    """Give the index of the table as the caller knows it, before the steps of a pipeline."""
+    """Return the index of the table as the caller knows it, before the steps of a pipeline."""
     return X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(frame))
 
 

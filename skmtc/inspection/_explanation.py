@@ -78,7 +78,7 @@ class ExplanationDisplay:
         return float(self.contributions.to_numpy().sum())
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the bars.
+        """Plot the bars.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ def _by_feature(explanation):
 
 
 def _title(ranker, table):
-    """Say which song, playlist and user a row is about."""
+    """Return which song, playlist and user a row is about."""
     row = ranker._read(table, reset=False)
     columns = ranker._find_columns(row, ("song", "playlist"))
     song, playlist = row[columns.song].iloc[0], row[columns.playlist].iloc[0]

@@ -28,7 +28,7 @@ def import_pyplot():
 
 
 def axes_and_figure(ax, **figure_options):
-    """Give the axes to draw in and their figure; a new one for None."""
+    """Return the axes to draw in and their figure; a new one for None."""
     plt = import_pyplot()
     if ax is None:
         _, ax = plt.subplots(layout="constrained", **figure_options)
@@ -36,7 +36,7 @@ def axes_and_figure(ax, **figure_options):
 
 
 def curve_style(ax, kwargs):
-    """Give the looks of the next curve in some axes; `kwargs` have the last word."""
+    """Return the looks of the next curve in some axes; `kwargs` have the last word."""
     number = len(ax.get_lines())
     colours = list(COLOURS.values())
     style = {
@@ -58,7 +58,7 @@ def finish_curves(ax, lines, *, xlabel, ylabel):
 
 
 def check_names(name, names):
-    """Give the names to draw curves by: those given, or the display's own."""
+    """Return the names to draw curves by: those given, or the display's own."""
     if name is None:
         return list(names)
     given = [name] if isinstance(name, str) else list(name)

@@ -63,5 +63,5 @@ class HitRateDisplay(CurveDisplay):
     ylabel = "hit rate (recall@K)"
 
     @classmethod
-    def _means(cls, trial, k):
-        return mean_curve(trial, k, hit_rate_curves, name=cls.metric)
+    def _means(cls, test_set, k):
+        return mean_curve(test_set, k, hit_rate_curves, name=cls.metric)

@@ -64,6 +64,6 @@ class NoveltyDisplay(CurveDisplay):
     ylabel = "novelty (bits)"
 
     @classmethod
-    def _means(cls, trial, k):
-        curves = partial(novelty_curves, popularity=trial.popularity)
-        return mean_curve(trial, k, curves, name=cls.metric, users=trial.users)
+    def _means(cls, test_set, k):
+        curves = partial(novelty_curves, popularity=test_set.popularity)
+        return mean_curve(test_set, k, curves, name=cls.metric, users=test_set.users)

@@ -67,7 +67,7 @@ def _score_of(stack, k, frame):
 
 
 def weights_of(ranker, queries):
-    """Give the weights of queries, part by part.
+    """Return the weights of queries, part by part.
 
     The user's weights are what knowing the user, or attributes of a new one, adds to the vector of
     somebody unknown; those of the playlist are what knowing the playlist adds to that.

@@ -76,7 +76,7 @@ def cut_grid(splitter, X, *, split, most_songs, most_playlists, title):
 
 
 def _read(splitter, X):
-    """Give the ids of a table by role, and the codes of its rows."""
+    """Return the ids of a table by role, and the codes of its rows."""
     frame = to_frame(X)
     names = {role: getattr(splitter, role, role) for role in ("user", "playlist", "song")}
     columns = find_id_columns(frame, **names)
@@ -99,7 +99,7 @@ def _rows_of_split(splitter, X, split):
 
 
 def _lacking(codes, rows, n_codes):
-    """Tell which codes are in none of some rows."""
+    """Return which codes are in none of some rows."""
     lacking = np.ones(n_codes, dtype=bool)
     lacking[codes[rows]] = False
     return lacking
@@ -129,7 +129,7 @@ def _choose_playlists(codes, test, is_new, most):
 
 
 def _place_within(owner, is_new):
-    """Give playlists numbers within their users, new and known ones mixed in proportion."""
+    """Return playlists numbers within their users, new and known ones mixed in proportion."""
     share = np.empty(len(owner))
     for kind in (True, False):
         members = pd.Series(owner[is_new == kind])
@@ -160,7 +160,7 @@ def _in_proportion(items, kind):
 
 
 def _places(chosen, codes):
-    """Give the place of each row's code among the chosen ones; -1 where it is not chosen."""
+    """Return the place of each row's code among the chosen ones; -1 where it is not chosen."""
     place = np.full(codes.max() + 1, -1)
     place[chosen] = np.arange(len(chosen))
     return place[codes]

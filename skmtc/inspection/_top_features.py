@@ -92,7 +92,7 @@ def top_features(
 
 
 def _query(ranker, user, playlist):
-    """Give the query of known ids, and the names of the parts that it has."""
+    """Return the query of known ids, and the names of the parts that it has."""
     user_code = -1 if user is None else _code(ranker, "user", user)
     playlist_code = -1 if playlist is None else _code(ranker, "playlist", playlist)
     if playlist is not None:
@@ -120,7 +120,7 @@ def _code(ranker, role, value):
 
 
 def _deviations(vectors):
-    """Give the standard deviation of each feature over songs."""
+    """Return the standard deviation of each feature over songs."""
     if not issparse(vectors):
         return np.std(vectors, axis=0, dtype=np.float64)
     mean = np.asarray(vectors.mean(axis=0, dtype=np.float64)).ravel()

@@ -55,7 +55,7 @@ def auc_score(
 
 
 def auc_per_playlist(ranking: Ranking) -> NDArray[np.float64]:
-    """Give the area of each playlist; NaN where it is not defined."""
+    """Return the area of each playlist; NaN where it is not defined."""
     above, level = ranking.places
     n_positives = ranking.n_positives.astype(np.float64)
     n_negatives = ranking.n_candidates - n_positives

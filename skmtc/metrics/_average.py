@@ -13,7 +13,7 @@ Average = Literal["macro"] | None
 def average_playlists(
     values: NDArray[np.float64], average: Average, *, name: str, users: NDArray[Any] | None = None
 ) -> float | NDArray[np.float64]:
-    """Give the values themselves, or the mean of those that are defined.
+    """Return the values themselves, or the mean of those that are defined.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def mean_weights(
 
 
 def warn_undefined(name: str, n_undefined: int, n_playlists: int) -> None:
-    """Tell how many playlists a mean leaves out."""
+    """Return how many playlists a mean leaves out."""
     warnings.warn(
         f"{name} is not defined for {n_undefined} of {n_playlists} playlists, which are left out "
         "of the mean: it needs a song in the playlist, and AUC and the bottom push also one "
@@ -83,7 +83,6 @@ def check_k(k: int) -> int:
     whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
     if not whole or k < 1:
         raise ValueError(
-            f"`k` must be a whole number from 1 on; got {k!r}. Say how many of the best songs "
-            "count."
+            f"`k` must be a positive integer; got {k!r}. Pass how many of the best songs count."
         )
     return int(k)

@@ -55,7 +55,7 @@ def bottom_push_loss(
 
 
 def bottom_push_per_playlist(ranking: Ranking) -> NDArray[np.float64]:
-    """Give the loss of each playlist; NaN where it is not defined."""
+    """Return the loss of each playlist; NaN where it is not defined."""
     above, level = ranking.places
     # The lowest song of a playlist is reached by all of its songs, and by most candidates.
     reached = np.zeros(ranking.n_playlists)

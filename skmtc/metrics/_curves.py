@@ -12,7 +12,7 @@ from skmtc.metrics._topk import top_shares
 
 
 def hit_rate_curves(ranking: Ranking, ks: Sequence[int]) -> NDArray[np.float64]:
-    """Give the hit rate of each playlist at each k, of shape (n_playlists, n_ks)."""
+    """Return the hit rate of each playlist at each k, of shape (n_playlists, n_ks)."""
     # The ranking counts the places of a playlist's songs once, and remembers them.
     return np.column_stack([share_within(ranking, k) for k in ks])
 
@@ -20,7 +20,7 @@ def hit_rate_curves(ranking: Ranking, ks: Sequence[int]) -> NDArray[np.float64]:
 def novelty_curves(
     ranking: Ranking, ks: Sequence[int], *, popularity: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give the novelty at each k of each playlist's recommendation; NaN without candidates."""
+    """Return the novelty at each k of each playlist's recommendation; NaN without candidates."""
     lengths = np.asarray(ks)
     surprise = surprise_of(popularity, ranking.y_score.shape[1])
     novelty = np.full((ranking.n_playlists, len(lengths)), np.nan)
@@ -35,7 +35,7 @@ def novelty_curves(
 def _surprise_by_place(
     scores: FloatArray, surprise: NDArray[np.float64], k: int
 ) -> NDArray[np.float64]:
-    """Give the expected surprise at each of the k best places.
+    """Return the expected surprise at each of the k best places.
 
     Songs with equal scores are as likely at each of the places that they share, so that all of
     these have their mean surprise.

@@ -62,12 +62,12 @@ def hit_rate_score(
 
 
 def hit_rate_per_playlist(ranking: Ranking, *, k: int) -> NDArray[np.float64]:
-    """Give the hit rate of each playlist; NaN for one without songs."""
+    """Return the hit rate of each playlist; NaN for one without songs."""
     return share_within(ranking, check_k(k))
 
 
 def share_within(ranking: Ranking, places: int | NDArray[Any]) -> NDArray[np.float64]:
-    """Give the share of each playlist's songs within a number of places, the same or one each."""
+    """Return the share of each playlist's songs within a number of places, the same or one each."""
     above, level = ranking.places
     if isinstance(places, np.ndarray):
         places = ranking.per_positive(places)

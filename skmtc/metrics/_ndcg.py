@@ -57,7 +57,7 @@ def ndcg_score(
 
 
 def ndcg_per_playlist(ranking: Ranking, *, k: int | None = None) -> NDArray[np.float64]:
-    """Give the NDCG of each playlist; NaN for one without songs."""
+    """Return the NDCG of each playlist; NaN for one without songs."""
     n_songs = ranking.y_score.shape[1]
     k = n_songs if k is None else min(check_k(k), n_songs)
     gain_up_to = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(2.0 + np.arange(k)))])

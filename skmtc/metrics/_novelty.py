@@ -77,7 +77,7 @@ def novelty_score(
 def novelty_per_playlist(
     ranking: Ranking, *, k: int, popularity: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Give the novelty of each playlist's recommendation; NaN without candidates."""
+    """Return the novelty of each playlist's recommendation; NaN without candidates."""
     k = check_k(k)
     surprise = surprise_of(popularity, ranking.y_score.shape[1])
     novelty = np.full(ranking.n_playlists, np.nan)
@@ -89,7 +89,7 @@ def novelty_per_playlist(
 
 
 def surprise_of(popularity: NDArray[np.float64], n_songs: int) -> NDArray[np.float64]:
-    """Give -log2 of popularity, of the least popular song where it is 0."""
+    """Return -log2 of popularity, of the least popular song where it is 0."""
     if popularity.shape != (n_songs,):
         raise ValueError(
             f"`popularity` must have one entry per song, {n_songs}; got shape {popularity.shape}. "

@@ -54,5 +54,5 @@ def r_precision_score(
 
 
 def r_precision_per_playlist(ranking: Ranking) -> NDArray[np.float64]:
-    """Give the R-precision of each playlist; NaN for one without songs."""
+    """Return the R-precision of each playlist; NaN for one without songs."""
     return share_within(ranking, ranking.n_positives)

@@ -18,8 +18,8 @@ from skmtc.metrics._ranking import Ranking
 from skmtc.metrics._spread import entropy, recommendation_counts, spread_per_playlist
 
 
-class TrialLike(Protocol):
-    """What a ranker's `trial(X)` must give to be judged; see the rankers of this package."""
+class TestSetLike(Protocol):
+    """What a ranker's `__skmtc_test_set__(X)` must return to be evaluated."""
 
     users: NDArray[Any]
     playlists: NDArray[Any]
@@ -93,9 +93,9 @@ class Metric:
             )
         return cls(label, name, DEFAULT_K.get(name) if k is None else check_k(k))
 
-    def tally(self, trial: TrialLike) -> "PlaylistTally | FrequencyTally":
+    def tally(self, test_set: TestSetLike) -> "PlaylistTally | FrequencyTally":
         """Start collecting values."""
-        return (FrequencyTally if self.name == FREQUENCY else PlaylistTally)(self, trial)
+        return (FrequencyTally if self.name == FREQUENCY else PlaylistTally)(self, test_set)
 
 
 class PlaylistTally:
@@ -106,7 +106,7 @@ class PlaylistTally:
     metric : Metric
         What to compute.
 
-    trial : TrialLike
+    test_set : TestSetLike
         The playlists.
 
     Attributes
@@ -118,24 +118,24 @@ class PlaylistTally:
         Owners, if the mean is over users.
     """
 
-    def __init__(self, metric: Metric, trial: TrialLike) -> None:
+    def __init__(self, metric: Metric, test_set: TestSetLike) -> None:
         self.metric = metric
-        self.values = np.full(len(trial.playlists), np.nan)
-        self.users = trial.users if metric.name == "novelty" else None
+        self.values = np.full(len(test_set.playlists), np.nan)
+        self.users = test_set.users if metric.name == "novelty" else None
         self._options: dict[str, Any] = {"k": metric.k} if metric.name in DEFAULT_K else {}
         if metric.name == "novelty":
-            self._options["popularity"] = trial.popularity
+            self._options["popularity"] = test_set.popularity
 
     def add(self, positions: NDArray[np.intp], ranking: Ranking) -> None:
-        """Judge one block."""
+        """Evaluate one block."""
         self.values[positions] = self.judge(ranking)
 
     def judge(self, ranking: Ranking) -> NDArray[np.float64]:
-        """Give the values of one block."""
+        """Return the values of one block."""
         return PER_PLAYLIST[self.metric.name](ranking, **self._options)
 
     def mean(self) -> float:
-        """Give the mean over the playlists, or users, for which the metric is defined."""
+        """Return the mean over the playlists, or users, for which the metric is defined."""
         if np.isnan(self.values).all():
             raise ValueError(
                 f"{self.metric.label} needs a playlist with at least one candidate that is not in "
@@ -155,29 +155,29 @@ class FrequencyTally:
     metric : Metric
         What to compute.
 
-    trial : TrialLike
+    test_set : TestSetLike
         The playlists.
     """
 
-    def __init__(self, metric: Metric, trial: TrialLike) -> None:
+    def __init__(self, metric: Metric, test_set: TestSetLike) -> None:
         assert metric.k is not None
         self.metric = metric
         self._k = metric.k
-        self._counts = np.zeros(len(trial.popularity))
+        self._counts = np.zeros(len(test_set.popularity))
 
     def add(self, positions: NDArray[np.intp], ranking: Ranking) -> None:
         """Count one block."""
         self._counts += recommendation_counts(ranking, k=self._k)
 
     def mean(self) -> float:
-        """Give the entropy of the frequencies."""
+        """Return the entropy of the frequencies."""
         return entropy(self._counts)
 
 
-def judge(trial: TrialLike, metrics: Iterable[Metric]) -> list[PlaylistTally | FrequencyTally]:
-    """Score every playlist of a trial once, by all metrics."""
-    tallies = [metric.tally(trial) for metric in metrics]
-    for positions, ranking in trial.rankings():
+def judge(test_set: TestSetLike, metrics: Iterable[Metric]) -> list[PlaylistTally | FrequencyTally]:
+    """Score every playlist of a test_set once, by all metrics."""
+    tallies = [metric.tally(test_set) for metric in metrics]
+    for positions, ranking in test_set.rankings():
         for tally in tallies:
             tally.add(positions, ranking)
     return tallies

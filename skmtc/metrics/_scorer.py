@@ -148,7 +148,7 @@ def parse_metrics(labels: Sequence[str]) -> list[Metric]:
 
 
 class PlaylistScorer:
-    """Judge a ranker by metrics, in the manner of scikit-learn's scorers.
+    """Evaluate a ranker by metrics, in the manner of scikit-learn's scorers.
 
     Parameters
     ----------
@@ -182,8 +182,10 @@ class PlaylistScorer:
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Score a fitted estimator on a test table; `y` is ignored."""
         ranker, table = find_ranker(estimator, X)
-        trial = ranker.trial(table, candidates=self.candidates, exclude_seen=self.exclude_seen)
-        tallies = judge(trial, self.metrics)
+        test_set = ranker.__skmtc_test_set__(
+            table, candidates=self.candidates, exclude_seen=self.exclude_seen
+        )
+        tallies = judge(test_set, self.metrics)
         scores = {tally.metric.label: tally.mean() for tally in tallies}
         return scores[self.metrics[0].label] if self.single else scores
 
@@ -201,7 +203,7 @@ class PlaylistScorer:
 
 def find_ranker(estimator: Any, X: Any) -> tuple[Any, Any]:
     """Find the ranker in a pipeline or search, and the table as that ranker sees it."""
-    if hasattr(estimator, "trial"):
+    if hasattr(estimator, "__skmtc_test_set__"):
         return estimator, X
     if hasattr(estimator, "best_estimator_"):
         return find_ranker(estimator.best_estimator_, X)

@@ -85,7 +85,7 @@ def spread_score(
 
 
 def spread_per_playlist(ranking: Ranking) -> NDArray[np.float64]:
-    """Give the entropy of the softmax of each playlist's scores; NaN without candidates."""
+    """Return the entropy of the softmax of each playlist's scores; NaN without candidates."""
     spread = np.empty(ranking.n_playlists)
     for playlists, scores, _ in ranking.groups():
         spread[playlists] = _softmax_entropy(scores)
@@ -103,7 +103,7 @@ def recommendation_counts(ranking: Ranking, *, k: int) -> NDArray[np.float64]:
 
 
 def entropy(counts: NDArray[np.float64]) -> float:
-    """Give the entropy of frequencies; NaN if there are none."""
+    """Return the entropy of frequencies; NaN if there are none."""
     total = counts.sum()
     if total == 0:
         return float("nan")

@@ -93,7 +93,7 @@ class ColdSplitter(BaseCrossValidator):
     def split(
         self, X: Table, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Give the rows of training and test sets.
+        """Return the rows of training and test sets.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class ColdSplitter(BaseCrossValidator):
             yield np.flatnonzero(parts.train), np.flatnonzero(parts.test)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Give the number of splits.
+        """Return the number of splits.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class ColdSplitter(BaseCrossValidator):
 
 
 def distinct_pairs(one, other, n_other):
-    """Give the distinct pairs of aligned codes, as two arrays."""
+    """Return the distinct pairs of aligned codes, as two arrays."""
     pairs = pd.unique(one.astype(np.int64) * n_other + other)
     return pairs // n_other, pairs % n_other
 
@@ -229,7 +229,7 @@ def check_count(name, value, fewest):
 
 
 def known(codes, train, n_codes):
-    """Tell which codes occur in training rows."""
+    """Return which codes occur in training rows."""
     occurs = np.zeros(n_codes, dtype=bool)
     occurs[codes[train]] = True
     return occurs

@@ -113,21 +113,21 @@ class ColdPlaylistSplit(ColdSplitter):
             yield Parts(~test, test, passed_over=passed_over)
 
     def _fit_for_test(self, rows):
-        """Tell which playlists have frequent songs only."""
+        """Return which playlists have frequent songs only."""
         playlists, songs = rows.playlist_songs
         rare = np.bincount(songs, minlength=rows.n_songs) < self.min_song_count
         return np.bincount(playlists, weights=rare[songs], minlength=rows.n_playlists) == 0
 
     def _draw(self, rows, fit_for_test, rng):
-        """Draw users, and a share of the playlists of each; say how many users are lacking."""
+        """Sample users, and a share of the playlists of each; say how many users are lacking."""
         n_held_of_user = self._most_held(rows, fit_for_test)
         able = np.flatnonzero(n_held_of_user)
         n_wanted = max(1, round(self.user_size * rows.n_users))
-        drawn_user = np.zeros(rows.n_users, dtype=bool)
-        drawn_user[rng.permutation(able)[:n_wanted]] = True
+        sampled_user = np.zeros(rows.n_users, dtype=bool)
+        sampled_user[rng.permutation(able)[:n_wanted]] = True
 
         order = rng.permutation(rows.n_playlists)
-        order = order[(fit_for_test & drawn_user[rows.user_of_playlist])[order]]
+        order = order[(fit_for_test & sampled_user[rows.user_of_playlist])[order]]
         owners = rows.user_of_playlist[order]
         turn = pd.Series(owners).groupby(owners).cumcount().to_numpy()
         held = np.zeros(rows.n_playlists, dtype=bool)
@@ -135,7 +135,7 @@ class ColdPlaylistSplit(ColdSplitter):
         return held, max(0, n_wanted - len(able))
 
     def _most_held(self, rows, fit_for_test):
-        """Say how many playlists of each user to hold out."""
+        """Return how many playlists of each user to hold out."""
         n_fit = np.bincount(rows.user_of_playlist[fit_for_test], minlength=rows.n_users)
         if self.user is None:
             return n_fit

@@ -133,7 +133,7 @@ class ColdSongSplit(ColdSplitter):
         return self.n_songs
 
     def _releases(self, rows):
-        """Give the release of each song as a number; NaN where it is not known."""
+        """Return the release of each song as a number; NaN where it is not known."""
         label = column_label(rows.frame, self.released)
         if label is None:
             raise ValueError(

@@ -213,7 +213,7 @@ def _draw_users(users, songs, n_songs, turn, n_wanted):
 
 
 def _last_with_a_song(users, songs, n_songs, turn, leaving):
-    """Tell who comes last of the users of a song that all leave training."""
+    """Return who comes last of the users of a song that all leave training."""
     in_training = known(songs, ~leaving[users], n_songs)
     gone = ~in_training[songs]
     users, songs = users[gone], songs[gone]

@@ -13,7 +13,7 @@ def to_dense(features: Any) -> Any:
 
 
 def row_dots(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-    """Give the inner product of each row of one array with the same row of another."""
+    """Return the inner product of each row of one array with the same row of another."""
     return np.asarray(np.einsum("nd,nd->n", left, right))
 
 

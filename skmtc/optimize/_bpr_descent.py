@@ -124,7 +124,7 @@ class PairSampler:
         Stored entries, sorted within rows, are the songs of a playlist; no row is full.
 
     rng : RandomState
-        Source of chance.
+        Random number generator.
     """
 
     def __init__(self, membership: csr_array, rng: np.random.RandomState) -> None:
@@ -148,13 +148,13 @@ class PairSampler:
             yield playlists, self.inside[chosen], self.outside(playlists)
 
     def outside(self, playlists: IntArray) -> IntArray:
-        """Draw for each playlist a song outside it, all of them equally likely."""
+        """Sample for each playlist a song outside it, all of them equally likely."""
         n_outside = self.n_songs - self.lengths[playlists]
         which = np.minimum((self.rng.uniform(size=len(playlists)) * n_outside), n_outside - 1)
         return self.nth_outside(playlists, which.astype(np.int64))
 
     def nth_outside(self, playlists: IntArray, which: IntArray) -> IntArray:
-        """Give the song that has `which` songs outside the playlist before it."""
+        """Return the song that has `which` songs outside the playlist before it."""
         keys = playlists * (self.n_songs + 1) + which
         n_before = np.searchsorted(self.outside_before, keys, side="right")
         return np.asarray(which + n_before - self.starts[playlists])
@@ -178,7 +178,7 @@ class _WeightBlock:
         self.penalty_per_pair = 2.0 * l2 / np.maximum(n_pairs, 1.0)
 
     def of(self, playlists: IntArray) -> NDArray[np.float64]:
-        """Give the weights of playlists."""
+        """Return the weights of playlists."""
         return np.asarray(self.coef[self.group_of_playlist[playlists]])
 
     def step(self, playlists: IntArray, gradient: FloatArray, learning_rate: float) -> None:

@@ -177,7 +177,7 @@ class MultitaskObjective:
         return make_pass(self.features, self.membership, self.n_jobs)
 
     def reordered(self, order: NDArray[np.intp]) -> "MultitaskObjective":
-        """Give the same problem with its playlists in another order, sharing the features.
+        """Return the same problem with its playlists in another order, sharing the features.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class MultitaskObjective:
         return np.zeros(self.shape)
 
     def split(self, coef: Array) -> tuple[Array, Array, Array]:
-        """Give views of the shared, user and playlist rows.
+        """Return views of the shared, user and playlist rows.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class MultitaskObjective:
             )
 
     def _shift(self, lowest: Array) -> Array:
-        """Say what to subtract from scores that would overflow, where the loss allows it."""
+        """Return what to subtract from scores that would overflow, where the loss allows it."""
         if self.loss == "classification":
             return np.zeros(len(lowest))
         return np.where(np.abs(lowest) > LARGE_SCORE, lowest, 0.0)
@@ -402,7 +402,7 @@ class MultitaskObjective:
         return np.asarray(gradient / self.n_playlists)
 
     def curvature(self, coef: Array) -> Array:
-        """Give the diagonal of each playlist's Hessian, for the classification loss.
+        """Return the diagonal of each playlist's Hessian, for the classification loss.
 
         Parameters
         ----------
@@ -491,7 +491,7 @@ class MultitaskObjective:
         )
 
     def l1_thresholds(self, coef: Array) -> tuple[float, float]:
-        """Give the penalties above which zero playlist or shared weights stay zero.
+        """Return the penalties above which zero playlist or shared weights stay zero.
 
         Where the playlist rows of `coef` are zero and the other rows optimal, they are optimal
         for every `playlist_l1` from the first number on; likewise the shared row and the second.

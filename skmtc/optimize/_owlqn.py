@@ -60,7 +60,7 @@ def solve_owlqn(
         Number of L-BFGS corrections.
 
     random_state : int or None, default=None
-        Ignored: nothing here depends on chance. All solvers have it.
+        Ignored: nothing here is random. All solvers have it.
 
     callback : callable, default=None
         Called after every iteration with a dict of the newest entries of the history,
@@ -145,7 +145,7 @@ def solve_owlqn(
 
 
 def _direction(slope: Array, pairs: Pairs, l1: Array, scale: Array) -> Array:
-    """Give the L-BFGS direction, without the entries that point uphill.
+    """Return the L-BFGS direction, without the entries that point uphill.
 
     Rows without an l1 penalty have no orthants and keep theirs.
     """

@@ -90,7 +90,7 @@ class PairLikelihood:
         return value, np.asarray(gradient), np.asarray(hessian)
 
     def _log_shares(self, coef: Array) -> tuple[Array, Array]:
-        """Give log-probabilities of pairs, and the log-sum of each playlist."""
+        """Return log-probabilities of pairs, and the log-sum of each playlist."""
         scores = self.pairs.columns @ coef + self.pairs.offsets
         largest = np.maximum.reduceat(scores, self._starts)
         sums = self._sum(np.exp(scores - np.repeat(largest, self.pairs.sizes)))

@@ -339,7 +339,7 @@ class Mask(NamedTuple):
 
 
 def _exp_of(dtype: np.dtype[Any], n_exponentials: int) -> Callable[[FloatArray], Any]:
-    """Give the fastest exponential in place: compiled for float32, where numba is there."""
+    """Return the fastest exponential in place: compiled for float32, where numba is there."""
     pays = dtype == np.float32 and n_exponentials >= loading.WORTHWHILE_EXPONENTIALS
     compiled = loading.compiled_exp() if pays else None
     return compiled if compiled is not None else _numpy_exp

@@ -17,7 +17,7 @@ def soft_threshold(values: Array, threshold: Array | float) -> Array:
 
 
 def pseudo_gradient(coef: Array, gradient: Array, l1: Array | float) -> Array:
-    """Give the subgradient of smallest norm of `smooth + l1 * |coef|`.
+    """Return the subgradient of smallest norm of `smooth + l1 * |coef|`.
 
     Zero where no direction leads down. At a coefficient of zero this is the smooth gradient,
     moved towards zero by `l1`; elsewhere the gradient of the penalty is simply added.

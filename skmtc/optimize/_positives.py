@@ -32,7 +32,7 @@ class Positives:
         self.counts = np.diff(membership.indptr)
 
     def take(self, rows: NDArray[np.intp]) -> "Positives":
-        """Give the positives of some playlists."""
+        """Return the positives of some playlists."""
         return Positives(self.features, self.membership[rows])
 
     def scores(self, weights: FloatArray) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from skmtc._utils.parallel import Parcel, Workers, works_elsewhere
+from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc.optimize._pass import BLOCK_ROWS, FloatArray, TiledPass
 
 # Tasks per worker and pass, so that a slow worker holds up the others for a short while only.
@@ -34,7 +34,7 @@ def make_pass(
     tiled_pass : TiledPass
         A :class:`RemotePass` for processes and clusters.
     """
-    kind = RemotePass if works_elsewhere(n_jobs) else TiledPass
+    kind = RemotePass if uses_processes(n_jobs) else TiledPass
     return kind(features, membership, n_jobs, offsets=offsets)
 
 
@@ -66,7 +66,7 @@ class RemotePass(TiledPass):
             (np.ones(membership.nnz, dtype=bool), membership.indices, membership.indptr),
             shape=membership.shape,
         )
-        self.workers = Workers(n_jobs, Parcel(_worker_pass, features, held, offsets))
+        self.workers = Workers(n_jobs, Broadcast(_worker_pass, features, held, offsets))
 
     def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
         if len(weights) <= BLOCK_ROWS:  # done before it would arrive

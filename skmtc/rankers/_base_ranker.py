@@ -41,10 +41,10 @@ from skmtc._utils.validation import check_number
 from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._scoring import add_at
-from skmtc.rankers._test_set import lay_out
+from skmtc.rankers._test_set import build_test_set
 from skmtc.rankers.fitting import songs_that_stay, who_stays
 from skmtc.rankers.recommend import (
-    Draw,
+    GumbelSampling,
     TopSongs,
     artist_codes,
     best_with_cap,
@@ -172,8 +172,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         return _mean_auc(self, X)
 
-    def trial(self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True) -> Any:
-        """Lay out a test table for judging; scorers and `evaluate` start here.
+    def __skmtc_test_set__(
+        self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True
+    ) -> Any:
+        """Build the test set of a table, which scorers and `evaluate` start from.
 
         Parameters
         ----------
@@ -190,11 +192,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         Returns
         -------
-        trial : Trial
+        test_set : TestSet
             The playlists of `X` with their songs, and an iterator over blocks of scores.
         """
         self = self._snapshot()
-        return lay_out(self, self._read(X, reset=False), candidates, exclude_seen)
+        return build_test_set(self, self._read(X, reset=False), candidates, exclude_seen)
 
     def recommend(
         self,
@@ -208,7 +210,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         temperature: float = 1.0,
         random_state: Seed = None,
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Give the best songs for each playlist or user asked for.
+        """Return the best songs for each playlist or user asked for.
 
         Scores are those of `predict`. Of equal scores the song in more training playlists comes
         first (a new song counts as its artist), then the one that comes first in the catalogue or
@@ -242,7 +244,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             `candidates` if that brings new songs. Songs whose artist is missing are not capped.
 
         sample : bool, default=False
-            Whether to draw songs, without replacement, with probabilities in proportion to
+            Whether to sampling songs, without replacement, with probabilities in proportion to
             exp(score / temperature), instead of taking the best.
 
         temperature : float, default=1.0
@@ -269,10 +271,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
                 f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
                 "chance pass sample=False."
             )
-        draw = None
+        sampling = None
         if sample:
-            draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
-        find, is_equal = self._finder(queries, songs, seen=seen, draw=draw)
+            sampling = GumbelSampling(
+                tuple(check_random_state(random_state).randint(2**31, size=4)), temperature
+            )
+        find, is_equal = self._finder(queries, songs, seen=seen, sampling=sampling)
         if max_per_artist is None:
             best, scores = find(n_recommendations, np.arange(len(queries)))
         else:
@@ -318,7 +322,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def query_vectors(self, X: Table) -> Matrix:
-        """Give the vectors of queries, whose inner products with song vectors are scores.
+        """Return the vectors of queries, whose inner products with song vectors are scores.
 
         Parameters
         ----------
@@ -334,7 +338,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return self._public_query_vectors(self._read_queries(self._read_asked(X)))
 
     def song_vectors(self, songs: Any = None) -> Matrix:
-        """Give the vectors of songs, whose inner products with query vectors are scores.
+        """Return the vectors of songs, whose inner products with query vectors are scores.
 
         Parameters
         ----------
@@ -366,11 +370,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
     @abstractmethod
     def _query_vectors(self, queries):
-        """Give one vector per query."""
+        """Return one vector per query."""
 
     @abstractmethod
     def _song_vectors(self, songs):
-        """Give one vector per song."""
+        """Return one vector per song."""
 
     def _finish_fit(self, X):
         """Do now what the songs of a table would make necessary later."""
@@ -380,18 +384,18 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return self._query_vectors, self._song_vectors(songs)
 
     def _public_query_vectors(self, queries):
-        """Give vectors whose inner products are whole scores, with what is added to them."""
+        """Return vectors whose inner products are whole scores, with what is added to them."""
         return self._query_vectors(queries)
 
     def _public_song_vectors(self, songs):
         return self._song_vectors(songs)
 
     def _adds_to_scores(self):
-        """Tell whether scores have more than inner products."""
+        """Check whether scores have more than inner products."""
         return False
 
     def _added_scores(self, queries, songs):
-        """Give a list of csr_arrays whose sum scores have beyond inner products."""
+        """Return a list of csr_arrays whose sum scores have beyond inner products."""
         return []
 
     def _start_fit(self, X):
@@ -444,7 +448,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         vars(self).update(self._tables(table))
 
     def _tables(self, table):
-        """Give the attributes that tell of the table."""
+        """Return the attributes that tell of the table."""
         return {
             "songs_": table.songs.values,
             "playlists_": table.playlists.values,
@@ -503,19 +507,19 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
 
     def _artists(self, rows):
-        """Give the artist column of some rows; None where there is none."""
+        """Return the artist column of some rows; None where there is none."""
         name = getattr(self, "artist", "artist")
         label = None if name is None else column_label(rows, name)
         return None if label is None else rows[label]
 
-    def _joined_artists(self, extension):
-        """Give the artists of known and new songs; None where the known ones have none."""
+    def _appended_artists(self, appended):
+        """Return the artists of known and new songs; None where the known ones have none."""
         if self._song_artists is None:
             return None
-        is_new = extension.song_source < 0
+        is_new = appended.song_source < 0
         artists = np.full(len(is_new), np.nan, dtype=object)
-        artists[~is_new] = self._song_artists[extension.song_source[~is_new]]
-        new = self._artists(extension.song_rows)
+        artists[~is_new] = self._song_artists[appended.song_source[~is_new]]
+        new = self._artists(appended.song_rows)
         if new is not None:
             artists[is_new] = _plain_array(new)
         return artists
@@ -577,7 +581,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             )
 
     def _distinct_queries(self, frame):
-        """Give one query per playlist of the table, and the query of each row."""
+        """Return one query per playlist of the table, and the query of each row."""
         required = ("playlist",) if self.user is None else ("user", "playlist")
         columns = self._find_columns(frame, required)
         ids = [c for c in (columns.user, columns.playlist) if c is not None]
@@ -586,7 +590,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return queries.take(first), inverse
 
     def _distinct_songs(self, frame):
-        """Give the distinct songs of the table, and the song of each row."""
+        """Return the distinct songs of the table, and the song of each row."""
         label = self._find_columns(frame, ("song",)).song
         ids, codes_of_row = Ids.factorize(read_ids(frame, label, "song"), "song")
         first = distinct(codes_of_row)[0]
@@ -634,7 +638,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         new = None if songs.new_rows is None else self._artists(songs.new_rows)
         return tie_ranks(tie_popularity(counts, self._song_artists, songs, new))
 
-    def _finder(self, queries, songs, *, seen, draw):
+    def _finder(self, queries, songs, *, seen, sampling):
         """Return a function that finds the k best of songs for the queries at some positions.
 
         Also return an array that it fills in: whether all songs have the same score for a query.
@@ -643,7 +647,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         top_songs = TopSongs(
             song_vectors,
             n_queries=len(queries),
-            draw=draw,
+            sampling=sampling,
             tie_rank=self._tie_ranks(songs),
             n_jobs=getattr(self, "n_jobs", None),
         )
@@ -673,7 +677,7 @@ def _song_counts(membership):
 
 
 def _plain_array(column):
-    """Give the values of a column without types of pandas, which no safe file may hold."""
+    """Return the values of a column without types of pandas, which no safe file may hold."""
     values = column.to_numpy()
     return np.where(pd.isna(values), None, values) if values.dtype == object else values
 
@@ -700,8 +704,8 @@ def _check_distinct(ids):
 def _check_enough(n_recommendations, songs, seen):
     if not isinstance(n_recommendations, int | np.integer) or n_recommendations < 1:
         raise ValueError(
-            f"`n_recommendations` must be a whole number from 1 on; got {n_recommendations!r}. "
-            "Say how many songs to give."
+            f"`n_recommendations` must be a positive integer; got {n_recommendations!r}. "
+            "Pass the number of songs to recommend."
         )
     n_seen = 0 if seen is None else int(seen.sum(axis=1).max())
     if n_recommendations > len(songs) - n_seen:

@@ -290,7 +290,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return model.predict(features).reshape(len(songs.new_rows), -1)
 
     def _factorize(self, table, seed, *, by_playlist):
-        """Give the factors of songs, users and playlists."""
+        """Return the factors of songs, users and playlists."""
         counts = as_ones(table.membership)
         if by_playlist:
             playlists, songs = self._als(counts, seed)
@@ -321,7 +321,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return model.user_factors, model.item_factors
 
     def _fit_content_features(self, table, frame):
-        """Give the features of the content model; None where there is none."""
+        """Return the features of the content model; None where there is none."""
         self.song_features_, self.feature_names_out_ = None, np.array([], dtype=object)
         if self.content_model is None:
             return None
@@ -333,7 +333,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return features
 
     def _seed(self):
-        """Give a number for `implicit`, whose own way to read `random_state` differs."""
+        """Return a number for `implicit`, whose own way to read `random_state` differs."""
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

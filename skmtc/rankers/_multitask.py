@@ -24,11 +24,11 @@ from skmtc.rankers.features import WEIGHTS, FeatureRanker, largest_feature
 from skmtc.rankers.fitting import (
     CallbackSupportMixin,
     Checkpoint,
-    Watch,
+    FitCallbacks,
+    append_rows,
+    append_table,
     check_checkpoint,
-    extend,
     fingerprint,
-    join_rows,
     with_callbacks,
 )
 from skmtc.rankers.history import append_vectors, read_history
@@ -373,10 +373,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         with change_lock:  # of two threads, the second adds to what the first has added
             check_fitted_state(self)
             self._check_intercept()
-            extension = extend(self, self._read(X, reset=False))
-            self._warn_left_out(extension.left_out)
+            appended = append_table(self, self._read(X, reset=False))
+            self._warn_left_out(appended.left_out)
             # Nothing is stored before everything is there; and this cannot be interrupted.
-            self._replace(self._extended(extension))
+            self._replace(self._extended(appended))
         return self
 
     def __getstate__(self):
@@ -400,12 +400,12 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     @with_callbacks
     def _learn(self, X, table, frame):
-        watch = Watch(self, X, table)
-        self._fit(table, frame, watch)
+        callbacks = FitCallbacks(self, X, table)
+        self._fit(table, frame, callbacks)
         self._store(table)
-        watch.fit_ends()
+        callbacks.fit_ends()
 
-    def _fit(self, table, frame, watch):
+    def _fit(self, table, frame, callbacks):
         features = self._fit_features(table, frame)
         if len(table.playlists) == 0:
             self._store_nothing_learned()
@@ -413,8 +413,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         objective = self._objective(features, table)
         checkpoint = self._open_checkpoint(objective)
         coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        result = self._solve(objective, coef0, partial(watch.iteration_ends, objective), checkpoint)
-        self._store_result(objective, result, features, may_warn=not watch.stopped)
+        result = self._solve(
+            objective, coef0, partial(callbacks.iteration_ends, objective), checkpoint
+        )
+        self._store_result(objective, result, features, may_warn=not callbacks.stopped)
         self._fit_history(table, frame)
         # Only now: a fit that is killed in its second stage goes on from the end of the first.
         if checkpoint is not None and result.converged:
@@ -641,36 +643,36 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.n_iter_ = 0
         self.history_ = None
 
-    def _extended(self, extension):
+    def _extended(self, appended):
         """Solve the named users' problems; give all attributes that change."""
-        vectors = self._joined_song_vectors(extension)
-        user_coef = join_rows(extension.user_source, self.user_coef_, 0.0)
-        playlist_coef = join_rows(extension.playlist_source, self.playlist_coef_, 0.0)
-        if len(extension.named_users):
-            self._solve_named(extension, vectors, user_coef, playlist_coef)
-        n_users, n_playlists = len(extension.users), len(extension.playlists)
-        return self._tables(extension) | {
+        vectors = self._appended_song_vectors(appended)
+        user_coef = append_rows(appended.user_source, self.user_coef_, 0.0)
+        playlist_coef = append_rows(appended.playlist_source, self.playlist_coef_, 0.0)
+        if len(appended.named_users):
+            self._solve_named(appended, vectors, user_coef, playlist_coef)
+        n_users, n_playlists = len(appended.users), len(appended.playlists)
+        return self._tables(appended) | {
             "song_vectors_": vectors,
-            "_song_artists": self._joined_artists(extension),
-            "user_attributes_": self._joined_user_attributes(extension),
+            "_song_artists": self._appended_artists(appended),
+            "user_attributes_": self._appended_user_attributes(appended),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,
             "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
-            "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
-            "history_": None if self.history_ is None else self.history_.appended(extension),
+            "left_out_": {k: n + self.left_out_[k] for k, n in appended.left_out.items()},
+            "history_": None if self.history_ is None else self.history_.appended(appended),
         }
 
-    def _solve_named(self, extension, vectors, user_coef, playlist_coef):
+    def _solve_named(self, appended, vectors, user_coef, playlist_coef):
         """Put the weights of the named users and of their playlists in their rows."""
         features = vectors[:, :-1] if self.fit_intercept else vectors
-        users = extension.named_users
-        rows = np.flatnonzero(np.isin(extension.user_of_playlist, users))
+        users = appended.named_users
+        rows = np.flatnonzero(np.isin(appended.user_of_playlist, users))
         objective = FixedShared(
             self._in_working_precision(features),
-            extension.membership[rows],
-            np.searchsorted(users, extension.user_of_playlist[rows]),
+            appended.membership[rows],
+            np.searchsorted(users, appended.user_of_playlist[rows]),
             shared=self.shared_coef_,
-            **self._problem_parameters(extension),
+            **self._problem_parameters(appended),
         )
         coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])
         result = USER_SOLVERS[self.solver](objective, coef0, **self._solver_options())
@@ -700,7 +702,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
 
 def _is_loose(result):
-    """Tell whether the bound on the suboptimality leaves room for doubt.
+    """Check whether the bound on the suboptimality leaves room for doubt.
 
     Steps become short, too, where features of unlike sizes hold the solver up.
     """

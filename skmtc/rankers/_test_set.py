@@ -32,7 +32,7 @@ class Block(NamedTuple):
     Attributes
     ----------
     positions : ndarray of shape (n,)
-        Which playlists of the trial these are.
+        Which playlists of the test_set these are.
 
     vectors : ndarray or csr_array of shape (n_rows, n_dimensions)
         Their distinct vectors.
@@ -51,7 +51,7 @@ class Block(NamedTuple):
 
 
 @dataclass
-class Trial:
+class TestSet:
     """The playlists of a test table, laid out for judging.
 
     Attributes
@@ -183,13 +183,13 @@ class Trial:
         )
 
     def without_ranker(self):
-        """Give what `ranking` needs, for workers that need no more."""
+        """Return what `ranking` needs, for workers that need no more."""
         nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
         return replace(self, **dict.fromkeys(nothing))
 
 
-def lay_out(ranker, frame, candidates, exclude_seen=True):
-    """Make the trial of a test table; see `BaseRanker.trial`."""
+def build_test_set(ranker, frame, candidates, exclude_seen=True):
+    """Make the test_set of a test table; see `BaseRanker.__skmtc_test_set__`."""
     check_choice("candidates", candidates, {"auto", "all"})
     queries, query_of_row = ranker._distinct_queries(frame)
     songs, song_of_row = ranker._distinct_songs(frame)
@@ -207,7 +207,7 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
     columns = ranker._find_columns(queries.rows, ("playlist",))
     query_vectors, song_vectors = ranker._vectors_for(ranked)
     playlists = queries.rows[columns.playlist].to_numpy()
-    return Trial(
+    return TestSet(
         users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
         playlists=playlists,
         settings=_settings(queries, has_new_songs, users_are_known=columns.user is not None),
@@ -252,7 +252,7 @@ def distinct_rows(vectors):
 
 
 def _with_catalogue(catalogue, songs):
-    """Give the catalogue together with new songs, and the column of each of the songs."""
+    """Return the catalogue together with new songs, and the column of each of the songs."""
     if not songs.is_new.any():
         return catalogue, songs.codes
     n_new = int(songs.is_new.sum())
@@ -264,7 +264,7 @@ def _with_catalogue(catalogue, songs):
 
 
 def _popularity(membership, songs):
-    """Give the share of training playlists that hold each song, of at least one of them."""
+    """Return the share of training playlists that hold each song, of at least one of them."""
     n_playlists, n_songs = membership.shape
     counts = np.bincount(membership.indices, minlength=n_songs)
     counts = np.where(songs.is_new, 1, np.maximum(counts[songs.codes], 1))
@@ -272,7 +272,7 @@ def _popularity(membership, songs):
 
 
 def _settings(queries, has_new_songs, *, users_are_known):
-    """Say what is new about each playlist of a test table."""
+    """Return what is new about each playlist of a test table."""
     new_playlist = queries.playlists < 0
     new_user = new_playlist & (queries.users < 0) & users_are_known
     who = np.where(new_user, "cold user", np.where(new_playlist, "cold playlist", ""))

@@ -8,7 +8,7 @@ import pytest
 from clusters import Deadly, local_cluster
 from joblib import Parallel, cpu_count, delayed, parallel_config
 
-from skmtc._utils.parallel import Parcel, Workers, local_jobs, works_elsewhere
+from skmtc._utils.parallel import Broadcast, Workers, local_jobs, uses_processes
 
 BACKENDS = ["threading", "loky", "dask"]
 LARGE = np.arange(300_000.0)
@@ -24,7 +24,7 @@ def _where(made, number):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_results_come_in_order_and_a_worker_makes_its_own_once(client, backend):
-    workers = Workers(2, Parcel(_double, LARGE))
+    workers = Workers(2, Broadcast(_double, LARGE))
     with parallel_config(backend=backend):
         rounds = [workers.map(_where, [(n,) for n in range(8)]) for _ in range(3)]
     for done in rounds:
@@ -52,7 +52,7 @@ def _nothing(made):
 
 def test_what_is_large_is_sent_to_workers_and_not_with_tasks(client):
     large = Counted()
-    workers = Workers(2, Parcel(_nothing, large))
+    workers = Workers(2, Broadcast(_nothing, large))
     with parallel_config(backend="dask"):
         for _ in range(3):
             workers.map(_where_only, [()] * 8)
@@ -64,21 +64,21 @@ def _where_only(made):
 
 
 def test_a_parcel_that_came_before_is_not_made_again():
-    parcel = Parcel(_double, LARGE)
-    first, second = (pickle.loads(pickle.dumps(parcel)) for _ in range(2))
+    broadcast = Broadcast(_double, LARGE)
+    first, second = (pickle.loads(pickle.dumps(broadcast)) for _ in range(2))
     assert first is second
-    assert first is not parcel
+    assert first is not broadcast
     assert np.array_equal(first.made, 2 * LARGE)
     for _ in range(2):  # two others take its place
-        pickle.loads(pickle.dumps(Parcel(_double, LARGE)))
-    assert pickle.loads(pickle.dumps(parcel)) is not first
+        pickle.loads(pickle.dumps(Broadcast(_double, LARGE)))
+    assert pickle.loads(pickle.dumps(broadcast)) is not first
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_lost_workers_are_replaced(client, backend, tmp_path):
     deadly = Deadly(_where, tmp_path)
     with parallel_config(backend=backend):
-        done = Workers(2, Parcel(_double, LARGE)).map(deadly, [(n,) for n in range(8)])
+        done = Workers(2, Broadcast(_double, LARGE)).map(deadly, [(n,) for n in range(8)])
     assert deadly.kills == 0
     assert [value for _, _, value in done] == [2.0 * n for n in range(8)]
 
@@ -86,7 +86,7 @@ def test_lost_workers_are_replaced(client, backend, tmp_path):
 def test_what_all_workers_lost_is_sent_again(tmp_path):
     deadly = Deadly(_where, tmp_path)
     with local_cluster(n_workers=1), parallel_config(backend="dask"):
-        workers = Workers(-1, Parcel(_double, LARGE))
+        workers = Workers(-1, Broadcast(_double, LARGE))
         assert [v for _, _, v in workers.map(_where, [(1,), (2,)])] == [2.0, 4.0]
         assert [v for _, _, v in workers.map(deadly, [(1,), (2,)])] == [2.0, 4.0]
     assert deadly.kills == 0
@@ -99,15 +99,15 @@ def _fail(made):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_errors_of_functions_are_told(client, backend):
     with parallel_config(backend=backend), pytest.raises(KeyError, match="an error of the"):
-        Workers(2, Parcel(_double, LARGE)).map(_fail, [(), ()])
+        Workers(2, Broadcast(_double, LARGE)).map(_fail, [(), ()])
 
 
 def test_work_goes_elsewhere_only_where_joblib_is_configured_so(client):
-    assert not works_elsewhere(2)
+    assert not uses_processes(2)
     for backend in BACKENDS:
         with parallel_config(backend=backend):
-            assert works_elsewhere(2) == (backend != "threading")
-            assert not works_elsewhere(1)
+            assert uses_processes(2) == (backend != "threading")
+            assert not uses_processes(1)
 
 
 def test_threads_are_those_of_this_machine(client):
@@ -124,4 +124,4 @@ def test_a_task_keeps_to_its_worker(client, backend):
 
 
 def _within(n_jobs):
-    return local_jobs(n_jobs), works_elsewhere(n_jobs)
+    return local_jobs(n_jobs), uses_processes(n_jobs)

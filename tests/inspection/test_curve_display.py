@@ -91,7 +91,7 @@ def test_default_lengths_stop_at_the_number_of_candidates():
 def test_lengths_are_sorted_distinct_and_checked():
     rows, ranker = COLD_ROWS["playlist"], RANKERS["popularity"]
     assert HitRateDisplay.from_estimator(ranker, rows, k=[5, 2, 5]).k.tolist() == [2, 5]
-    with pytest.raises(ValueError, match="`k` must be a whole number from 1 on; got 0"):
+    with pytest.raises(ValueError, match="`k` must be a positive integer; got 0"):
         HitRateDisplay.from_estimator(ranker, rows, k=[0, 5])
     with pytest.raises(ValueError, match="at least one number of songs"):
         HitRateDisplay.from_estimator(ranker, rows, k=[])

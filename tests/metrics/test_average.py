@@ -37,5 +37,5 @@ def test_bad_choices_are_told():
     with pytest.raises(ValueError, match="`average` must be 'macro' or None; got 'micro'"):
         average_playlists(np.array([1.0]), "micro", name="It")
     for k in (0, 1.5, True, "ten"):
-        with pytest.raises(ValueError, match="`k` must be a whole number from 1 on"):
+        with pytest.raises(ValueError, match="`k` must be a positive integer"):
             check_k(k)

@@ -16,7 +16,7 @@ USERS = np.array(["ana", "bob", "ana", "cat", "bob", "ana", "cat"])
 
 
 class Blocks:
-    """A trial of two blocks, not in the order of playlists."""
+    """A test_set of two blocks, not in the order of playlists."""
 
     users = USERS
     playlists = np.arange(7)
@@ -71,7 +71,7 @@ def test_every_metric_can_be_named():
         ("hit_rate@", None, "`k` must be said once"),
         ("precision", None, "A metric must be one of .*; got 'precision'"),
         ("hit_rate@10", 3, "`k` must be said once"),
-        ("hit_rate@0", None, "`k` must be a whole number from 1 on; got 0"),
+        ("hit_rate@0", None, "`k` must be a positive integer; got 0"),
     ],
 )
 def test_bad_names_are_told(label, k, message):

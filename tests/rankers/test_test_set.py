@@ -26,44 +26,46 @@ def ranker(X):
     return MultitaskPlaylistRanker(tol=0.1).fit(X[known])
 
 
-def collect(trial):
-    """Put the blocks of a trial together."""
-    scores = np.full(trial.y_true.shape, np.nan)
-    for positions, ranking in trial.rankings():
+def collect(test_set):
+    """Put the blocks of a test_set together."""
+    scores = np.full(test_set.y_true.shape, np.nan)
+    for positions, ranking in test_set.rankings():
         assert np.isnan(scores[positions]).all()
         scores[positions] = ranking.y_score[ranking.row_of_playlist]
-        np.testing.assert_array_equal(ranking.y_true.toarray(), trial.y_true[positions].toarray())
+        np.testing.assert_array_equal(
+            ranking.y_true.toarray(), test_set.y_true[positions].toarray()
+        )
     return scores
 
 
 @pytest.mark.parametrize("working_memory", [1024, 1e-3])
 def test_blocks_hold_the_scores_of_all_playlists(X, ranker, working_memory):
     with config_context(working_memory=working_memory):
-        trial = ranker.trial(X)
-        scores = collect(trial)
-    queries = pd.DataFrame({"user": trial.users, "playlist": trial.playlists})
-    songs = X.drop_duplicates("song").set_index("song").loc[trial.songs].reset_index()
+        test_set = ranker.__skmtc_test_set__(X)
+        scores = collect(test_set)
+    queries = pd.DataFrame({"user": test_set.users, "playlist": test_set.playlists})
+    songs = X.drop_duplicates("song").set_index("song").loc[test_set.songs].reset_index()
     expected = ranker.query_vectors(queries) @ ranker.song_vectors(songs).T
     np.testing.assert_allclose(scores, expected)
 
 
 def test_truth_and_what_is_ignored_are_those_of_the_tables(X, ranker):
-    trial = ranker.trial(X)
-    assert set(trial.songs) == set(ranker.songs_) | set(X["song"])
-    for i, playlist in enumerate(trial.playlists):
+    test_set = ranker.__skmtc_test_set__(X)
+    assert set(test_set.songs) == set(ranker.songs_) | set(X["song"])
+    for i, playlist in enumerate(test_set.playlists):
         held = set(X["song"][X["playlist"] == playlist])
-        assert set(trial.songs[trial.y_true.toarray()[i]]) == held
-        assert set(trial.songs[trial.ignore.toarray()[i]]) == held & set(ranker.songs_)
+        assert set(test_set.songs[test_set.y_true.toarray()[i]]) == held
+        assert set(test_set.songs[test_set.ignore.toarray()[i]]) == held & set(ranker.songs_)
 
 
 def test_candidates(X, ranker):
     new = X[~X["song"].isin(ranker.songs_)]
-    assert set(ranker.trial(new).songs) == set(new["song"])
-    assert set(ranker.trial(new, candidates="all").songs) == set(X["song"])
+    assert set(ranker.__skmtc_test_set__(new).songs) == set(new["song"])
+    assert set(ranker.__skmtc_test_set__(new, candidates="all").songs) == set(X["song"])
     old = X[X["song"].isin(ranker.songs_)]
-    assert ranker.trial(old).songs.tolist() == ranker.songs_.tolist()
+    assert ranker.__skmtc_test_set__(old).songs.tolist() == ranker.songs_.tolist()
     with pytest.raises(ValueError, match=r"`candidates` must be one of \['all', 'auto'\]; got 'a"):
-        ranker.trial(X, candidates="any")
+        ranker.__skmtc_test_set__(X, candidates="any")
 
 
 def test_settings_are_read_from_ids(X, ranker):
@@ -77,24 +79,27 @@ def test_settings_are_read_from_ids(X, ranker):
         "cold user + cold songs": new.assign(playlist="n " + new["playlist"], user="n"),
     }
     for setting, table in tables.items():
-        assert set(ranker.trial(table).settings) == {setting}
+        assert set(ranker.__skmtc_test_set__(table).settings) == {setting}
     ownerless = PopularityRanker(user=None).fit(old)
-    assert set(ownerless.trial(tables["cold playlist"]).settings) == {"cold playlist"}
-    assert ownerless.trial(old).users.tolist() == ownerless.trial(old).playlists.tolist()
+    assert set(ownerless.__skmtc_test_set__(tables["cold playlist"]).settings) == {"cold playlist"}
+    assert (
+        ownerless.__skmtc_test_set__(old).users.tolist()
+        == ownerless.__skmtc_test_set__(old).playlists.tolist()
+    )
 
 
 def test_popularity_is_the_share_of_training_playlists(X, ranker):
-    trial = ranker.trial(X)
+    test_set = ranker.__skmtc_test_set__(X)
     old = X[X["song"].isin(ranker.songs_)]
     n_playlists = old["playlist"].nunique()
     counts = old.groupby("song")["playlist"].nunique()
-    expected = counts.reindex(trial.songs).fillna(1.0) / n_playlists
-    np.testing.assert_allclose(trial.popularity, expected)
+    expected = counts.reindex(test_set.songs).fillna(1.0) / n_playlists
+    np.testing.assert_allclose(test_set.popularity, expected)
 
 
 def rows_made(ranker, X):
     """Count the rows of scores that are made."""
-    return sum(len(ranking.y_score) for _, ranking in ranker.trial(X).rankings())
+    return sum(len(ranking.y_score) for _, ranking in ranker.__skmtc_test_set__(X).rankings())
 
 
 def test_equal_queries_are_scored_once(X):
@@ -107,11 +112,11 @@ def test_equal_queries_are_scored_once(X):
 def test_sharing_scores_changes_no_value(X, ranker):
     old = X[X["song"].isin(ranker.songs_)]
     table = old.assign(playlist="new " + old["playlist"])
-    trial = ranker.trial(table)
-    together = np.empty(len(trial.playlists))
-    for positions, ranking in trial.rankings():
+    test_set = ranker.__skmtc_test_set__(table)
+    together = np.empty(len(test_set.playlists))
+    for positions, ranking in test_set.rankings():
         together[positions] = auc_per_playlist(ranking)
-    alone = [ranker.score(table[table["playlist"] == p]) for p in trial.playlists]
+    alone = [ranker.score(table[table["playlist"] == p]) for p in test_set.playlists]
     np.testing.assert_array_equal(together, alone)
 
 

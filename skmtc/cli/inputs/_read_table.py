@@ -55,7 +55,7 @@ class Table:
 
     @property
     def size(self):
-        """Say how large the table is."""
+        """Describe how large the table is."""
         owners = f" of {self.X[self.user].nunique():,} users" if self.user is not None else ""
         return (
             f"{len(self.X):,} rows: {self.X[self.playlist].nunique():,} playlists{owners} over "
@@ -64,7 +64,7 @@ class Table:
 
 
 def sample_table():
-    """Give the embedded sample."""
+    """Return the embedded sample."""
     return Table(load_sample().X, "the embedded sample of generated playlists")
 
 

@@ -42,9 +42,9 @@ def metric_name(text):
 
 
 def positive(text):
-    """Read a whole number from 1 on."""
+    """Read a positive integer."""
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"must be a whole number from 1 on; got {text!r}")
+        raise ArgumentTypeError(f"must be a positive integer; got {text!r}")
     return int(text)
 
 

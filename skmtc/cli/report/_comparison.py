@@ -64,12 +64,12 @@ class Comparison:
         return found[found["metric"] == metric].set_index("ranker")
 
     def curve(self, metric):
-        """Give the values of a metric against K, by ranker; failed rankers have none."""
+        """Return the values of a metric against K, by ranker; failed rankers have none."""
         labels = [f"{metric}@{k}" for k in self.lengths]
         good = self.rows[self.rows["error"] == ""]
         return {name: good.loc[name, labels].to_numpy(dtype=float) for name in good.index}
 
     def is_flat(self, metric):
-        """Tell whether a metric is the same for all rankers and lengths."""
+        """Check whether a metric is the same for all rankers and lengths."""
         values = np.array(list(self.curve(metric).values()))
         return values.size > 0 and bool(np.ptp(values) < 1e-9)

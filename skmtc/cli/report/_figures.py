@@ -14,7 +14,7 @@ LIGHTER = {"#0072B2": "#3D9BDC"}
 
 
 def style_of(position, theme="light"):
-    """Give the colour and marker of a curve, by its position among all."""
+    """Return the colour and marker of a curve, by its position among all."""
     colour = COLOURS[position % len(COLOURS)]
     if theme == "dark":
         colour = LIGHTER.get(colour, colour)
@@ -83,7 +83,7 @@ def draw_curves(lengths, curves, *, title, ylabel, styles, theme="light"):
 
 
 def figure_bytes(figure, form):
-    """Give a figure as a file of the form "png" or "svg", the same bytes for the same figure."""
+    """Return a figure as a file of the form "png" or "svg", the same bytes for the same figure."""
     import matplotlib
 
     file = io.BytesIO()

@@ -72,7 +72,7 @@ def _write_tables(folder, found):
 
 
 def _draw_all(found):
-    """Draw each curve of each setting, for light and dark pages, and as a file."""
+    """Plot each curve of each setting, for light and dark pages, and as a file."""
     names = list(dict.fromkeys(name for comparison in found for name in comparison.rows.index))
     figures, files = {}, {}
     for comparison in found:

@@ -33,7 +33,7 @@ def column_name(label):
 
 
 def best_of(comparison):
-    """Tell for each metric, and the time of the fit, which rankers are best or tied with it."""
+    """Return for each metric, and the time of the fit, which rankers are best or tied with it."""
     rows = comparison.rows
     best = {"fit_time": rows["fit_time"] == rows["fit_time"].min()}
     for label in comparison.metrics:
@@ -80,7 +80,7 @@ def cell(label, value):
 
 
 def split_text(comparison):
-    """Say how large the split is."""
+    """Describe how large the split is."""
     counts = comparison.split
     return (
         f"{counts['train_playlists']:,.0f} training playlists; tested on "

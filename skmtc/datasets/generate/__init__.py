@@ -3,18 +3,18 @@
 from skmtc.datasets.generate._audience import make_audience
 from skmtc.datasets.generate._catalogue import feature_columns, make_catalogue
 from skmtc.datasets.generate._sampling import (
-    draw_lengths,
-    draw_owners,
-    draw_playlist_coef,
-    draw_songs,
+    sample_lengths,
+    sample_owners,
+    sample_playlist_coef,
+    sample_songs,
 )
 
 __all__ = [
-    "draw_lengths",
-    "draw_owners",
-    "draw_playlist_coef",
-    "draw_songs",
     "feature_columns",
     "make_audience",
     "make_catalogue",
+    "sample_lengths",
+    "sample_owners",
+    "sample_playlist_coef",
+    "sample_songs",
 ]

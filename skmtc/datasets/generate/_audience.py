@@ -32,7 +32,7 @@ class Audience:
 
 
 def make_audience(rng, centres, *, n_users, n_countries):
-    """Draw users: country, gender and age each lean their weights one way, taste another."""
+    """Sample users: country, gender and age each lean their weights one way, taste another."""
     n_features = centres.shape[1]
     country = rng.randint(n_countries, size=n_users)
     gender = rng.randint(len(GENDERS), size=n_users)

@@ -54,7 +54,7 @@ class Catalogue:
 
 
 def make_catalogue(rng, *, n_songs, n_artists, n_features, n_genres):
-    """Draw artists and their songs."""
+    """Sample artists and their songs."""
     genre_of_community = np.repeat(np.arange(n_genres), COMMUNITIES_PER_GENRE)
     community_of_artist = _communities(rng, n_artists, n_genres)
     genre_of_artist = genre_of_community[community_of_artist]
@@ -100,14 +100,14 @@ def _genre_name(genre):
 
 
 def _communities(rng, n_artists, n_genres):
-    """Draw the community of each artist; the first genres are the largest, as in real sets."""
+    """Sample the community of each artist; the first genres are the largest, as in real sets."""
     share = 1.0 / np.arange(1, n_genres + 1)
     genre = rng.choice(n_genres, size=n_artists, p=share / share.sum())
     return genre * COMMUNITIES_PER_GENRE + rng.randint(COMMUNITIES_PER_GENRE, size=n_artists)
 
 
 def _songs_of_artists(rng, n_songs, fame_of_artist):
-    """Give each song an artist: each artist one song while they last, more to the famous."""
+    """Assign an artist to each song: each artist one song while they last, more to the famous."""
     n_artists = len(fame_of_artist)
     weight = np.exp(0.3 * fame_of_artist + 0.8 * rng.normal(size=n_artists))
     n_more = max(0, n_songs - n_artists)
@@ -116,14 +116,14 @@ def _songs_of_artists(rng, n_songs, fame_of_artist):
 
 
 def _fame(rng, fame_of_artist):
-    """Draw the fame of songs, so that exp(fame) has a long tail; mean 0, spread about 1."""
+    """Sample the fame of songs, so that exp(fame) has a long tail; mean 0, spread about 1."""
     own = rng.exponential(size=len(fame_of_artist))
     fame = 0.6 * fame_of_artist + 0.8 * own - 1.4
     return np.clip(fame, -1.4, 4.5)
 
 
 def _years(rng, features):
-    """Draw release years that go with the era feature; there are more songs of late years."""
+    """Sample release years that go with the era feature; there are more songs of late years."""
     latent = rng.normal(size=len(features))
     if features.shape[1] > 1:
         latent = 0.8 * features[:, 1] + 0.6 * latent

@@ -15,29 +15,29 @@ PLAYLIST_EFFECT = 2.2
 SMALLEST_LOG_WEIGHT = -60.0  # relative to the best song; keeps every song possible
 
 
-def draw_owners(rng, n_users, n_playlists):
-    """Give each user a playlist, and further ones to few users: a long tail."""
+def sample_owners(rng, n_users, n_playlists):
+    """Return each user a playlist, and further ones to few users: a long tail."""
     activity = np.exp(ACTIVITY_SPREAD * np.minimum(rng.normal(size=n_users), MOST_ACTIVE))
     further = rng.choice(n_users, size=n_playlists - n_users, p=activity / activity.sum())
     return np.concatenate([np.arange(n_users), further])
 
 
-def draw_lengths(rng, n_playlists, *, mean, shortest, longest):
-    """Draw the number of songs of each playlist, from `shortest` on."""
+def sample_lengths(rng, n_playlists, *, mean, shortest, longest):
+    """Sample the number of songs of each playlist, from `shortest` on."""
     shortest = min(shortest, longest)
     rates = rng.gamma(LENGTH_SHAPE, max(0.0, mean - shortest) / LENGTH_SHAPE, size=n_playlists)
     return np.minimum(shortest + rng.poisson(rates), longest)
 
 
-def draw_playlist_coef(rng, n_playlists, n_features):
-    """Draw the sparse weights of playlists."""
+def sample_playlist_coef(rng, n_playlists, n_features):
+    """Sample the sparse weights of playlists."""
     coef = rng.normal(scale=PLAYLIST_EFFECT / np.sqrt(n_features), size=(n_playlists, n_features))
     coef[:, 0] *= 0.3  # themes are about the kind of song more than about fame
     return np.where(rng.uniform(size=coef.shape) < PLAYLIST_DENSITY, coef, 0.0)
 
 
-def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths, *, repeat=0.0):
-    """Draw the songs of each playlist without replacement, in proportion to exp(score).
+def sample_songs(rng, features, user_coef, playlist_coef, owner, lengths, *, repeat=0.0):
+    """Sample the songs of each playlist without replacement, in proportion to exp(score).
 
     With `repeat`, some are drawn from the earlier playlists of the user instead.
 
@@ -80,12 +80,12 @@ def draw_songs(rng, features, user_coef, playlist_coef, owner, lengths, *, repea
             songs[:] = _draw_with_repeats(rng, _weights(scores), times_had, length, repeat)
             times_had[songs] += 1
         else:
-            songs[:] = draw_distinct(rng, _weights(scores), length)
+            songs[:] = sample_distinct(rng, _weights(scores), length)
     return drawn
 
 
-def draw_distinct(rng, weights, size):
-    """Draw distinct positions one after the other, each in proportion to the weights left.
+def sample_distinct(rng, weights, size):
+    """Sample distinct positions one after the other, each in proportion to the weights left.
 
     Drawing with replacement and skipping what was drawn before is the same thing. When many
     are skipped, what was drawn is taken out of the weights, which are changed in place.
@@ -102,11 +102,11 @@ def draw_distinct(rng, weights, size):
 
 
 def _draw_with_repeats(rng, weights, times_had, size, repeat):
-    """Draw some songs that the user has, the others by their weights, in random order."""
+    """Sample some songs that the user has, the others by their weights, in random order."""
     n_repeated = min(rng.binomial(size, repeat), np.count_nonzero(times_had))
-    repeated = draw_distinct(rng, times_had.copy(), n_repeated)
+    repeated = sample_distinct(rng, times_had.copy(), n_repeated)
     weights[repeated] = 0.0
-    others = draw_distinct(rng, weights, size - n_repeated)
+    others = sample_distinct(rng, weights, size - n_repeated)
     return rng.permutation(np.concatenate([repeated, others]))
 
 

@@ -10,14 +10,14 @@ from skmtc.datasets.reading._files import (
     plain_file,
 )
 from skmtc.datasets.reading._hdf5 import read_hdf5
-from skmtc.datasets.reading._load_report import Ledger
+from skmtc.datasets.reading._load_report import LoadReport
 from skmtc.datasets.reading._memberships import Join, Memberships, to_bunch
 from skmtc.datasets.reading._records import iterate_records, loads, repair_json
 
 __all__ = [
     "MAX_BYTES",
     "Join",
-    "Ledger",
+    "LoadReport",
     "Memberships",
     "Source",
     "check_folder",

@@ -187,7 +187,7 @@ def find_file(folder, *names):
 
 
 def inside(folder, path):
-    """Give a path, and refuse one that leads out of its folder, e.g. by a link."""
+    """Return a path, and refuse one that leads out of its folder, e.g. by a link."""
     if not path.resolve().is_relative_to(Path(folder).resolve()):
         raise ValueError(
             f"Files must lie inside the given folder {str(folder)!r}; got {str(path)!r}, which "
@@ -198,7 +198,7 @@ def inside(folder, path):
 
 @contextmanager
 def plain_file(path, max_bytes=MAX_BYTES):
-    """Give the path of a file, or of a decompressed copy that lives as long as the context."""
+    """Return the path of a file, or of a decompressed copy that lives as long as the context."""
     source = Source(path, max_bytes)
     with open(source.path, "rb") as file:
         packed = file.read(2) == GZIP_MAGIC
@@ -218,7 +218,7 @@ def plain_file(path, max_bytes=MAX_BYTES):
 
 
 def clean_text(value):
-    """Give text that any table format can hold; None for what is not text or is empty."""
+    """Return text that any table format can hold; None for what is not text or is empty."""
     if not isinstance(value, str) or not value.strip():
         return None
     return value if value.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)

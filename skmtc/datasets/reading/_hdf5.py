@@ -53,7 +53,7 @@ def _import_h5py():
 
 
 def _own_table(h5py, file, group, max_bytes):
-    """Give table `songs` of a group; None where there is none."""
+    """Return table `songs` of a group; None where there is none."""
     for parent, name in ((file, group), (file.get(group), "songs")):
         link = parent.get(name, getlink=True) if isinstance(parent, h5py.Group) else None
         if link is None:

@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 
 
-class Ledger:
+class LoadReport:
     """Counts of what a loader left out or mended, so that nothing is lost silently.
 
     Parameters
@@ -35,7 +35,7 @@ class Ledger:
         self.repaired[reason] += int(count)
 
     def counts(self):
-        """Give both counters as plain dicts, without zeros."""
+        """Return both counters as plain dicts, without zeros."""
         return {
             "dropped": {reason: n for reason, n in self.dropped.items() if n},
             "repaired": {reason: n for reason, n in self.repaired.items() if n},

@@ -13,14 +13,14 @@ _NOT_A_LETTER = re.compile(r"[\W_]+")
 
 
 def read_msd(msd, max_bytes):
-    """Give the songs of the MSD, from a path or as they were loaded before."""
+    """Return the songs of the MSD, from a path or as they were loaded before."""
     if msd is None or hasattr(msd, "songs"):
         return msd
     return load_msd_songs(msd, max_bytes=max_bytes)
 
 
 def read_genres(genres, max_bytes):
-    """Give genres by track, from a path or as they were loaded before."""
+    """Return genres by track, from a path or as they were loaded before."""
     if genres is None:
         return None
     loaded = genres if hasattr(genres, "genres") else load_genres(genres, max_bytes=max_bytes)
@@ -67,7 +67,7 @@ def add_genres(songs, genres, tracks):
 
 
 def name_key(artist, title):
-    """Give what two spellings of a song have in common; None where a name is not known.
+    """Return what two spellings of a song have in common; None where a name is not known.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def to_bunch(memberships, songs, users, join, ledger, description):
 
     join : Join
 
-    ledger : Ledger
+    ledger : LoadReport
         Everything that is dropped is counted here.
 
     description : str

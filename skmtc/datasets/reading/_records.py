@@ -69,7 +69,7 @@ def iterate_records(pieces, list_start, record_start, ledger):
         Where the list starts (up to its first record), and what every record starts with, by
         which reading finds its way after a broken record.
 
-    ledger : Ledger
+    ledger : LoadReport
         Broken records are counted here.
     """
     text = _Window(pieces)
@@ -131,7 +131,7 @@ class _Window:
                 return None
 
     def next_value(self, position):
-        """Give the position of the next value; forget what lies before it once that is worth it.
+        """Return the position of the next value; forget what lies before it once that is worth it.
 
         Most values then lie whole in the window: to fail at its edge would mean to parse twice.
         """

@@ -10,7 +10,7 @@ BYTES_PER_PAIR = 32
 
 
 def shifted_ppmi(incidence, shift=1.0):
-    """Give the shifted positive pointwise mutual information of all pairs of tokens.
+    """Return the shifted positive pointwise mutual information of all pairs of tokens.
 
     The entry of tokens i and j is log(n_ij n / (n_i n_j)) - log(shift) where that is positive, and
     0 elsewhere: n_ij playlists hold both, n_i is the sum of n_ij over all j but i, and n the sum of

@@ -114,7 +114,7 @@ def _ppmi_of_playlists(counts):
 
 
 def leading_eigenvectors(matrix, n_components, seed):
-    """Give the eigenvectors of a sparse symmetric matrix with the largest positive eigenvalues.
+    """Return the eigenvectors of a sparse symmetric matrix with the largest positive eigenvalues.
 
     These are singular vectors, and eigenvalues the singular values. Directions with negative
     eigenvalues are left out, as songs that are alike point to opposite sides of them. A random

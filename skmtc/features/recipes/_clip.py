@@ -30,7 +30,7 @@ class Clip(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator
         return self
 
     def transform(self, X):
-        """Give the numbers within the limits."""
+        """Return the numbers within the limits."""
         return np.clip(self._read(X, reset=False), -self.limit, self.limit)
 
     def _read(self, X, *, reset):

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 HISTORY = ("objective", "optimality", "users", "seconds")
 # Of what a model promises, an iteration should bring at least this share.
-HONEST = 0.25
+MIN_GAIN_RATIO = 0.25
 PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
 PER_USER = (
     "chosen",
@@ -148,7 +148,7 @@ def solve_users(
         Most iterations.
 
     random_state : int or None, default=0
-        Ignored: nothing here depends on chance. All solvers have it.
+        Ignored: nothing here is random. All solvers have it.
 
     callback : callable, default=None
         Called after every iteration with a dict of `iteration` and the newest `objective`,
@@ -161,7 +161,7 @@ def solve_users(
         The coefficients found. `optimality` is the largest of all users.
     """
     solver = UsersOnly(objective, tol, random_state)
-    ledger = _Ledger(solver)
+    ledger = _LoadReport(solver)
     with solver.threads.one_blas_thread():
         point = solver.start(coef0)
         ledger.note(solver, point)
@@ -268,7 +268,7 @@ class UsersOnly(ProxNewton):
         fell = before - self.problem.user_values(new, new.shared)
         self._learn(point, new)
         # Short steps teach no curvature: a model that promises too much is told so otherwise.
-        wrong = rejected | (fell < HONEST * self.gains)
+        wrong = rejected | (fell < MIN_GAIN_RATIO * self.gains)
         self._inflate_curvature(wrong)
         self.gains = np.maximum(self.gains, fell)
         # As in the base, where a model proved wrong, a second iteration must say the same; where
@@ -370,7 +370,7 @@ class UsersOnly(ProxNewton):
         return int(min(SWEEP_STEPS * 2**doublings, MOST_STEPS))
 
 
-class _Ledger:
+class _LoadReport:
     """The newest totals of all users, also of those that are done."""
 
     def __init__(self, solver: UsersOnly) -> None:

@@ -24,7 +24,7 @@ def sweep_elsewhere(
     Parameters
     ----------
     workers : Workers
-        Whose parcel is a :class:`TiledPass`.
+        Whose broadcast is a :class:`TiledPass`.
 
     block_rules, sweep_rules
         Settings of the problem and of the sweep.

@@ -44,7 +44,7 @@ def sampled_pass(
         Size of the sample.
 
     rng : numpy.random.Generator
-        Source of chance.
+        Random number generator.
 
     n_jobs : int or None
         Number of threads or other workers.
@@ -91,7 +91,7 @@ def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np
 def _draw(
     chance: NDArray[np.float64], scores: FloatArray, n_sampled: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Draw by equal strides along the cumulated chances, in the order of the scores."""
+    """Sample by equal strides along the cumulated chances, in the order of the scores."""
     order = np.argsort(scores, kind="stable")
     cumulated = np.cumsum(chance[order])
     strides = (np.arange(n_sampled) + rng.random()) / n_sampled * cumulated[-1]

@@ -38,7 +38,7 @@ class ArtistRanker(BaseRanker):
         return codes
 
     def _popularity_of(self, songs):
-        """Give the popularity of known songs, and that of the artist of new ones."""
+        """Return the popularity of known songs, and that of the artist of new ones."""
         popularity = np.zeros(len(songs))
         popularity[~songs.is_new] = self.popularity_[songs.codes[~songs.is_new]]
         if songs.is_new.any():

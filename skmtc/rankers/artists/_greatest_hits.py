@@ -89,7 +89,7 @@ class GreatestHitsRanker(ArtistRanker):
         """Turn the artists of queries, 0 or 1, into the weights of all artists."""
 
     def _popular_where(self, wanted):
-        """Give the popular artists in some rows."""
+        """Return the popular artists in some rows."""
         popular = Ids(self.artists_, "artist").codes(self.popular_artists_)
         rows = np.flatnonzero(wanted)
         pairs = np.repeat(rows, len(popular)), np.tile(popular, len(rows))
@@ -108,7 +108,7 @@ class GreatestHitsRanker(ArtistRanker):
 
 
 def _most_popular(popularity, n_artists):
-    """Give the positions of the most popular artists, and of those as popular as the last.
+    """Return the positions of the most popular artists, and of those as popular as the last.
 
     With them the order of ids, so their spelling, does not matter.
     """

@@ -31,7 +31,7 @@ class Columns(TransformerMixin, VersionedState, BaseEstimator):
         return self
 
     def transform(self, X):
-        """Give the columns as an array."""
+        """Return the columns as an array."""
         if not isinstance(X, pd.DataFrame):
             return X[:, self.columns]
         absent = [label for label in self.columns if label not in X.columns]

@@ -109,16 +109,16 @@ class FeatureRanker(BaseRanker):
         return _in_order_of(songs, known, new)
 
     def _features_of_new(self, songs):
-        """Give the features of new songs, without the constant one."""
+        """Return the features of new songs, without the constant one."""
         rows = self._transformer_input(songs.new_rows, self._find_columns(songs.new_rows, ()).song)
         return make_features(self.song_features_, rows)
 
-    def _joined_song_vectors(self, extension):
-        """Give the vectors of known and new songs; new ones are made by the fitted transformer."""
+    def _appended_song_vectors(self, appended):
+        """Return the vectors of known and new songs, the latter by the fitted transformer."""
         known = self.song_vectors_
-        if len(extension.songs) == known.shape[0]:
+        if len(appended.songs) == known.shape[0]:
             return known
-        songs = Songs(extension.songs.values, extension.song_source, extension.song_rows)
+        songs = Songs(appended.songs.values, appended.song_source, appended.song_rows)
         vectors = self._song_vectors(songs)
         if vectors.shape[1] > 0:
             _check_magnitude(vectors, self.feature_names_out_)
@@ -126,16 +126,16 @@ class FeatureRanker(BaseRanker):
             vectors = vectors.toarray()
         return vectors.astype(known.dtype, copy=False)
 
-    def _joined_user_attributes(self, extension):
-        """Give the attributes of known and new users."""
+    def _appended_user_attributes(self, appended):
+        """Return the attributes of known and new users."""
         known = self.user_attributes_
-        if known is None or len(extension.user_rows) == 0:
-            return known if known is None else known[extension.user_source]
-        columns = self._find_columns(extension.user_rows, ())
+        if known is None or len(appended.user_rows) == 0:
+            return known if known is None else known[appended.user_source]
+        columns = self._find_columns(appended.user_rows, ())
         owner = columns.playlist if columns.user is None else columns.user
-        rows = self._transformer_input(extension.user_rows, owner)
+        rows = self._transformer_input(appended.user_rows, owner)
         new = make_features(self.user_features_, rows, "user_features")
-        users = Songs(extension.users.values, extension.user_source)
+        users = Songs(appended.users.values, appended.user_source)
         return _in_order_of(users, known[users.codes[~users.is_new]], new)
 
     def _sum_of_weights(self, queries):
@@ -150,7 +150,7 @@ class FeatureRanker(BaseRanker):
         return vectors
 
     def _first_known(self, queries, *, playlists, users, otherwise):
-        """Give the vector of the playlist, else of the user, else the mean of similar users.
+        """Return the vector of the playlist, else of the user, else the mean of similar users.
 
         `playlists` may be None: then a playlist has the vector of its user. Users who are like
         nobody have the vector `otherwise`.
@@ -194,7 +194,7 @@ class FeatureRanker(BaseRanker):
         return rows
 
     def _transformer_input(self, rows, own_id):
-        """Give rows in the form that `song_features` or `user_features` sees.
+        """Return rows in the form that `song_features` or `user_features` sees.
 
         Of the ids, a DataFrame keeps only the one of the songs or users that the rows describe.
         An array stays whole, so that columns keep their positions.
@@ -215,7 +215,7 @@ class FeatureRanker(BaseRanker):
 
 
 def _zeros_for_missing(attributes):
-    """Give zeros, which are like nobody, to users none of whose attributes is known."""
+    """Return attributes with zeros, which match nobody, for users without any known one."""
     if issparse(attributes):
         return attributes
     attributes = np.array(attributes)
@@ -234,7 +234,7 @@ def _in_order_of(songs, known, new):
 
 
 def largest_feature(features, names):
-    """Give the name and size of the largest feature."""
+    """Return the name and size of the largest feature."""
     sizes = abs(features).max(axis=0)
     sizes = sizes.toarray().ravel() if issparse(sizes) else np.asarray(sizes)
     column = int(sizes.argmax())

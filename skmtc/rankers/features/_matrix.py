@@ -22,7 +22,7 @@ IDENTITY_PARTS = frozenset({"identity", "tag_identity"})
 
 
 def song_transformer(song_features, frame, columns):
-    """Give the unfitted transformer that `song_features` stands for.
+    """Return the unfitted transformer that `song_features` stands for.
 
     None stands for the numeric columns that describe songs, "passthrough" for every column that
     is not an id, a list for the columns that it names; without any, only the constant feature is
@@ -66,7 +66,7 @@ def numeric_song_columns(frame, columns):
 
 
 def user_transformer(user_features, frame, columns):
-    """Give the unfitted transformer that `user_features` stands for; None for None."""
+    """Return the unfitted transformer that `user_features` stands for; None for None."""
     if user_features is None:
         return None
     if isinstance(user_features, str) and user_features == "passthrough":

@@ -10,7 +10,7 @@ from skmtc._table import ROLES, Ids, check_owners, read_ids
 
 
 @dataclass
-class Extension:
+class AppendedTable:
     """The tables of a fitted ranker together with new rows, as `fit` would lay them out.
 
     Attributes
@@ -51,14 +51,14 @@ class Extension:
     left_out: dict
 
 
-def extend(ranker, frame):
+def append_table(ranker, frame):
     """Read a table with the columns of `fit`, and join it with what a ranker has."""
     ranker._read_queries(frame, ROLES)  # checks that known playlists keep their owners
     columns = ranker._find_columns(frame, ROLES)
     labels = dict(zip(ROLES, columns.labels, strict=True))
     if columns.user is None:
         labels["user"] = columns.playlist
-    joined = {role: _join(ranker._ids(role), frame, label) for role, label in labels.items()}
+    joined = {role: _append_ids(ranker._ids(role), frame, label) for role, label in labels.items()}
     song, playlist, user = joined["song"], joined["playlist"], joined["user"]
     if columns.user is not None:
         given, codes = np.unique(playlist.codes, return_inverse=True)
@@ -68,8 +68,8 @@ def extend(ranker, frame):
     old_owners = ranker.user_of_playlist_[playlist.source[known]]
     owners[known] = np.flatnonzero(user.source >= 0)[old_owners]
     owners[playlist.codes] = user.codes
-    membership, n_repeated = _join_memberships(ranker.membership_, song, playlist)
-    whole = Extension(
+    membership, n_repeated = _append_memberships(ranker.membership_, song, playlist)
+    whole = AppendedTable(
         songs=song.ids,
         playlists=playlist.ids,
         users=user.ids,
@@ -86,7 +86,7 @@ def extend(ranker, frame):
     return _without_full_playlists(whole)
 
 
-def join_rows(source, known, new):
+def append_rows(source, known, new):
     """Put rows of a known array, and new rows in order where `source` is -1, in their places."""
     is_new = source < 0
     rows = np.empty((len(source), known.shape[1]), dtype=known.dtype)
@@ -96,7 +96,7 @@ def join_rows(source, known, new):
 
 
 @dataclass
-class _Joined:
+class _AppendedIds:
     """One id column, joined with known ids.
 
     Attributes
@@ -120,14 +120,14 @@ class _Joined:
     new_rows: np.ndarray
 
 
-def _join(known, frame, label):
+def _append_ids(known, frame, label):
     """Insert the new ids of a column where they belong: cheap if they are few."""
     given, codes = Ids.factorize(read_ids(frame, label, known.role), known.role)
     found = known.codes(given.index)
     new = given.index[found < 0]
     source = np.arange(len(known))
     if len(new) == 0:
-        return _Joined(known, source, found[codes], np.empty(0, dtype=np.intp))
+        return _AppendedIds(known, source, found[codes], np.empty(0, dtype=np.intp))
     places = known.index.searchsorted(new)
     source = np.insert(source, places, -1)
     order = np.insert(np.arange(len(known)), places, len(known) + np.arange(len(new)))
@@ -136,10 +136,10 @@ def _join(known, frame, label):
     joined[found < 0] = np.flatnonzero(source < 0)
     joined[found >= 0] = np.flatnonzero(source >= 0)[found[found >= 0]]
     first = np.unique(codes, return_index=True)[1]
-    return _Joined(ids, source, joined[codes], first[found < 0])
+    return _AppendedIds(ids, source, joined[codes], first[found < 0])
 
 
-def _join_memberships(known, song, playlist):
+def _append_memberships(known, song, playlist):
     """Add new memberships to known ones; count those that repeat."""
     n_playlists, n_songs = len(playlist.ids), len(song.ids)
     places = {role: np.flatnonzero(j.source >= 0) for role, j in (("s", song), ("p", playlist))}
@@ -165,7 +165,7 @@ def _join_memberships(known, song, playlist):
 
 
 def _next_positions(playlists, lengths):
-    """Give each new song of a playlist, in order, the next position after its last."""
+    """Return each new song of a playlist, in order, the next position after its last."""
     order = np.argsort(playlists, kind="stable")
     in_order = playlists[order]
     starts = np.searchsorted(in_order, in_order)
@@ -182,7 +182,7 @@ def _without_full_playlists(whole):
     kept, user_of_playlist = np.unique(whole.user_of_playlist[teaches], return_inverse=True)
     named = np.searchsorted(kept, np.intersect1d(whole.named_users, kept))
     new_users = np.flatnonzero(whole.user_source < 0)
-    return Extension(
+    return AppendedTable(
         songs=whole.songs,
         playlists=Ids(whole.playlists.index[teaches], "playlist"),
         users=Ids(whole.users.index[kept], "user"),

@@ -19,8 +19,8 @@ except ImportError:  # scikit-learn below 1.9
         return method
 
 
-class Watch:
-    """Tells the callbacks of a ranker about the iterations of its solver.
+class FitCallbacks:
+    """Reports to the callbacks of a ranker about the iterations of its solver.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Watch:
             self._context.call_on_fit_task_begin(**self._data)
 
     def iteration_ends(self, objective, state):
-        """Tell that an iteration ended; give whether a callback wants the fit to stop."""
+        """Report that an iteration ended; give whether a callback wants the fit to stop."""
         if self._context is None:
             return False
         context = self._context.subcontext(task_name=f"iteration {state['iteration']}")
@@ -59,12 +59,12 @@ class Watch:
         return self.stopped
 
     def fit_ends(self):
-        """Tell that the ranker is fitted."""
+        """Report that the ranker is fitted."""
         if self._context is not None:
             self._context.call_on_fit_task_end(**self._data, reconstruction_attributes={})
 
     def _attributes(self, objective, state):
-        """Give the attributes that the ranker would have if it stopped here."""
+        """Return the attributes that the ranker would have if it stopped here."""
         stopped = copy(self.ranker)
         stopped._store(self.table)
         stopped._store_coef(objective, state["coef"]())

@@ -52,7 +52,7 @@ def check_checkpoint(path):
 
 
 def fingerprint(objective, solver):
-    """Tell fits apart: digests of memberships, features and parameters.
+    """Compute what tells fits apart: digests of memberships, features and parameters.
 
     Features count in single precision, so that another `tol` may go on from a checkpoint.
     """

@@ -15,7 +15,7 @@ MOST_COMPARED = 2000
 
 
 def who_stays(ranker, users):
-    """Tell which users and which playlists of a fitted ranker stay when some users go.
+    """Return which users and which playlists of a fitted ranker stay when some users go.
 
     Returns
     -------

@@ -402,7 +402,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
 
         Parameters
         ----------
-        appended : Extension
+        appended : AppendedTable
             Known and new rows.
 
         Returns

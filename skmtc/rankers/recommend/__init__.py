@@ -8,10 +8,10 @@ from skmtc.rankers.recommend._ties import (
     tie_ranks,
     warn_equal_scores,
 )
-from skmtc.rankers.recommend._top_k import Draw, TopSongs, row_products
+from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, row_products
 
 __all__ = [
-    "Draw",
+    "GumbelSampling",
     "TopSongs",
     "artist_codes",
     "best_with_cap",

@@ -7,7 +7,7 @@ from skmtc._utils.chunking import row_batches
 
 
 def artist_codes(known_artists, artists_of_new, songs):
-    """Give a number to each artist of songs.
+    """Return a number to each artist of songs.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def best_with_cap(find, n_queries, k, artists, most):
 
 
 def within_cap(artists, most):
-    """Tell which entries are among the first of their value in their row; -1 always is."""
+    """Return which entries are among the first of their value in their row; -1 always is."""
     order = np.argsort(artists, axis=1, kind="stable")
     ordered = np.take_along_axis(artists, order, axis=1)
     place = np.broadcast_to(np.arange(artists.shape[1]), artists.shape)

@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import rows_that_fit
-from skmtc._utils.parallel import Parcel, Workers, works_elsewhere
+from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
 from skmtc._utils.threads import Threads
 from skmtc.rankers._scoring import ADDED_BYTES
@@ -35,26 +35,26 @@ FEWEST_ELSEWHERE = 1024
 
 
 @dataclass(frozen=True)
-class Draw:
-    """Draw songs in proportion to exp(score / temperature), in place of taking the best.
+class GumbelSampling:
+    """GumbelSampling songs in proportion to exp(score / temperature), in place of taking the best.
 
-    The songs with the largest sums of score / temperature and Gumbel noise are such a draw,
+    The songs with the largest sums of score / temperature and Gumbel noise are such a sampling,
     without replacement. The noise of a query depends on the seed and its position alone.
 
     Parameters
     ----------
     seed : sequence of int
-        Source of chance.
+        Random number generator.
 
     temperature : float
-        The lower, the closer a draw is to the best songs.
+        The lower, the closer a sampling is to the best songs.
     """
 
     seed: tuple
     temperature: float
 
     def keys(self, scores, positions):
-        """Give the sums of scores and noise for the queries at some positions."""
+        """Return the sums of scores and noise for the queries at some positions."""
         keys = scores / self.temperature
         for row, position in zip(keys, positions, strict=True):
             rng = np.random.default_rng([*self.seed, position])
@@ -78,8 +78,8 @@ class TopSongs:
     n_queries : int
         About how many queries there will be.
 
-    draw : Draw or None, default=None
-        How to draw songs; None takes the best.
+    sampling : GumbelSampling or None, default=None
+        How to sampling songs; None takes the best.
 
     tie_rank : ndarray of shape (n_songs,) or None, default=None
         Distinct integers that order songs with equal scores; None orders them by column.
@@ -89,14 +89,14 @@ class TopSongs:
         queries, of workers where joblib's configuration names such a backend.
     """
 
-    def __init__(self, song_vectors, *, n_queries, draw=None, tie_rank=None, n_jobs=None):
+    def __init__(self, song_vectors, *, n_queries, sampling=None, tie_rank=None, n_jobs=None):
         self.song_vectors = song_vectors
-        self.draw = draw
+        self.sampling = sampling
         self.tie_rank = np.arange(song_vectors.shape[0]) if tie_rank is None else tie_rank
         self.n_jobs = n_jobs
         self.n_queries = n_queries
         self._factors, self._largest = song_vectors, 0.0
-        if not issparse(song_vectors) and draw is None:
+        if not issparse(song_vectors) and sampling is None:
             squares = np.einsum("nd,nd->n", song_vectors, song_vectors, dtype=np.float64)
             self._largest = float(np.sqrt(squares.max()))
             if n_queries >= FEWEST_IN_SINGLE and self._largest < 1e15:
@@ -151,7 +151,7 @@ class TopSongs:
         size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
-        elif self.n_queries >= FEWEST_ELSEWHERE and works_elsewhere(self.n_jobs):
+        elif self.n_queries >= FEWEST_ELSEWHERE and uses_processes(self.n_jobs):
             found = self._workers.map(_best_there, map(block, gen_batches(n_queries, size)))
             for rows, best in zip(gen_batches(n_queries, size), found, strict=True):
                 columns[rows], scores[rows] = best
@@ -164,12 +164,14 @@ class TopSongs:
     @cached_property
     def _workers(self):
         """Workers, who get the song vectors once."""
-        parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw, self.tie_rank)
-        return Workers(self.n_jobs, parcel)
+        broadcast = Broadcast(
+            _top_songs, self.song_vectors, self.n_queries, self.sampling, self.tie_rank
+        )
+        return Workers(self.n_jobs, broadcast)
 
     def _best_of_block(self, vectors, seen, added, positions, k):
         scores, error = self._scores(vectors, added)
-        keys = scores if self.draw is None else self.draw.keys(scores, positions)
+        keys = scores if self.sampling is None else self.sampling.keys(scores, positions)
         if seen is not None:
             keys[stored_pairs(seen)] = -np.inf
         rows, columns = _shortlist(keys, error, k)
@@ -179,7 +181,7 @@ class TopSongs:
             values, ranks = scores[rows, columns], keys[rows, columns]
         places, is_there = _best_places(rows, ranks, self.tie_rank[columns], len(keys), k)
         rows, columns, values = (array[places[is_there]] for array in (rows, columns, values))
-        if self.draw is not None and not issparse(vectors) and not issparse(self.song_vectors):
+        if self.sampling is not None and not issparse(vectors) and not issparse(self.song_vectors):
             values = self._exact(vectors, added, rows, columns)
         best = np.full(places.shape, -1, dtype=np.intp)
         best_scores = np.full(places.shape, -np.inf)
@@ -187,9 +189,9 @@ class TopSongs:
         return best, best_scores
 
     def _scores(self, vectors, added):
-        """Give the scores of a block, and a bound on the error of each row's."""
+        """Return the scores of a block, and a bound on the error of each row's."""
         error = np.zeros(vectors.shape[0])
-        if issparse(vectors) or issparse(self._factors) or self.draw is not None:
+        if issparse(vectors) or issparse(self._factors) or self.sampling is not None:
             scores = safe_sparse_dot(vectors, self.song_vectors.T, dense_output=True)
         else:
             norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
@@ -204,7 +206,7 @@ class TopSongs:
         return scores, error
 
     def _space(self, n_rows, dtype):
-        """Give room for the scores of a block; each thread has one."""
+        """Return room for the scores of a block; each thread has one."""
         shape = (n_rows, self.song_vectors.shape[0])
         space = getattr(self._room, "space", None)
         if space is None or space.dtype != dtype or len(space) < n_rows:
@@ -223,9 +225,11 @@ class TopSongs:
         return values
 
 
-def _top_songs(song_vectors, n_queries, draw, tie_rank):
+def _top_songs(song_vectors, n_queries, sampling, tie_rank):
     """Make on a worker what the caller has."""
-    return TopSongs(song_vectors, n_queries=n_queries, draw=draw, tie_rank=tie_rank, n_jobs=1)
+    return TopSongs(
+        song_vectors, n_queries=n_queries, sampling=sampling, tie_rank=tie_rank, n_jobs=1
+    )
 
 
 def _best_there(top_songs, *block):
@@ -298,7 +302,7 @@ def _settle_ties(scores, columns, tie_rank):
 
 
 def _in_type_of(factors, vectors):
-    """Give the vectors in single precision if the factors are a copy in single precision."""
+    """Return the vectors in single precision if the factors are a copy in single precision."""
     return vectors.astype(np.float32, copy=False) if factors.dtype == np.float32 else vectors
 
 
@@ -314,7 +318,7 @@ def _rounding_error(dtype, n_dimensions, norms, largest):
 
 
 def _shortlist(keys, error, k):
-    """Give the pairs of rows and columns that may be among the k best of their row.
+    """Return the pairs of rows and columns that may be among the k best of their row.
 
     Keys of -inf are never given. Pairs come in the order of rows, then of columns.
     """
@@ -357,14 +361,14 @@ def _every(keys, stride):
 
 
 def _kth_largest(rows, values, n_rows, k):
-    """Give the k-th largest value of each row, -inf where there are fewer."""
+    """Return the k-th largest value of each row, -inf where there are fewer."""
     padded, _ = _by_row(rows, values, n_rows, k)
     place = padded.shape[1] - k
     return np.partition(padded, place, axis=1)[:, place]
 
 
 def _best_places(rows, ranks, ties, n_rows, k):
-    """Give the places in `ranks` of the k best of each row, and whether there are so many.
+    """Return the places in `ranks` of the k best of each row, and whether there are so many.
 
     Pairs with equal ranks come in the order of `ties`.
     """

@@ -30,7 +30,7 @@ def test_parameters_are_python_values_or_text():
 @pytest.mark.parametrize("text", ["0", "-3", "2.5", "many"])
 def test_numbers_of_things(text):
     assert positive("20") == 20
-    with pytest.raises(ArgumentTypeError, match="whole number from 1 on"):
+    with pytest.raises(ArgumentTypeError, match="positive integer"):
         positive(text)
 
 

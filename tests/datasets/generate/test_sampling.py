@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from skmtc.datasets.generate._sampling import (
-    draw_distinct,
-    draw_lengths,
-    draw_owners,
-    draw_playlist_coef,
-    draw_songs,
+    sample_distinct,
+    sample_lengths,
+    sample_owners,
+    sample_playlist_coef,
+    sample_songs,
 )
 
 
@@ -19,7 +19,7 @@ def test_draws_follow_the_law_of_drawing_without_replacement():
     n_draws = 20_000
     counts = np.zeros((3, 3))
     for _ in range(n_draws):
-        first, second = draw_distinct(rng, weights.copy(), 2)
+        first, second = sample_distinct(rng, weights.copy(), 2)
         counts[first, second] += 1
     expected = weights[:, None] / 6 * weights[None, :] / (6 - weights[:, None])
     np.fill_diagonal(expected, 0)
@@ -30,7 +30,7 @@ def test_draws_follow_the_law_of_drawing_without_replacement():
 def test_one_dominant_weight_does_not_hinder_the_rest():
     weights = np.full(50, 1e-20)
     weights[7] = 1.0
-    drawn = draw_distinct(np.random.RandomState(0), weights, 50)
+    drawn = sample_distinct(np.random.RandomState(0), weights, 50)
     assert drawn[0] == 7
     assert sorted(drawn) == list(range(50))
 
@@ -39,7 +39,7 @@ def test_songs_are_drawn_in_proportion_to_exp_of_score():
     # Two songs with scores 0 and 1 in one-song playlists: the second has odds of e to 1.
     features = np.array([[0.0], [1.0]])
     n_playlists = 20_000
-    drawn = draw_songs(
+    drawn = sample_songs(
         np.random.RandomState(0),
         features,
         user_coef=np.array([[0.4]]),
@@ -53,7 +53,7 @@ def test_songs_are_drawn_in_proportion_to_exp_of_score():
 
 def test_playlists_keep_their_place_whatever_the_order_of_owners():
     features = np.array([[0.0], [50.0], [0.0]])
-    drawn = draw_songs(
+    drawn = sample_songs(
         np.random.RandomState(0),
         features,
         user_coef=np.array([[-1.0], [1.0]]),
@@ -67,22 +67,22 @@ def test_playlists_keep_their_place_whatever_the_order_of_owners():
 
 
 def test_every_user_owns_a_playlist():
-    owner = draw_owners(np.random.RandomState(0), 30, 100)
+    owner = sample_owners(np.random.RandomState(0), 30, 100)
     assert len(owner) == 100
     assert set(owner) == set(range(30))
 
 
 @pytest.mark.parametrize("mean", [5, 10.1, 16.3])
 def test_lengths_have_their_mean_and_bounds(mean):
-    lengths = draw_lengths(np.random.RandomState(0), 20_000, mean=mean, shortest=5, longest=200)
+    lengths = sample_lengths(np.random.RandomState(0), 20_000, mean=mean, shortest=5, longest=200)
     assert lengths.min() >= 5
     assert lengths.mean() == pytest.approx(mean, rel=0.02)
 
 
 def test_no_playlist_is_longer_than_allowed():
-    assert draw_lengths(np.random.RandomState(0), 50, mean=20, shortest=5, longest=3).max() == 3
+    assert sample_lengths(np.random.RandomState(0), 50, mean=20, shortest=5, longest=3).max() == 3
 
 
 def test_playlist_weights_are_sparse():
-    coef = draw_playlist_coef(np.random.RandomState(0), 2000, 8)
+    coef = sample_playlist_coef(np.random.RandomState(0), 2000, 8)
     assert np.mean(coef != 0) == pytest.approx(0.15, abs=0.02)

@@ -4,11 +4,11 @@ import warnings
 
 import pytest
 
-from skmtc.datasets.reading._load_report import Ledger
+from skmtc.datasets.reading._load_report import LoadReport
 
 
 def test_counts_by_reason_without_zeros():
-    ledger = Ledger("data")
+    ledger = LoadReport("data")
     ledger.drop("lines", 2)
     ledger.drop("lines")
     ledger.drop("songs", 0)
@@ -18,16 +18,16 @@ def test_counts_by_reason_without_zeros():
 
 
 def test_tells_what_could_not_be_read():
-    ledger = Ledger("data")
+    ledger = LoadReport("data")
     ledger.drop("broken lines", 2)
     with pytest.warns(UserWarning, match=r"Not all of data .* 2 broken lines\. .*`dropped`"):
         ledger.tell(stacklevel=2)
 
 
 def test_what_was_asked_for_is_no_warning():
-    ledger = Ledger("data")
+    ledger = LoadReport("data")
     ledger.drop("short playlists", 2, asked_for=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ledger.tell(stacklevel=2)
-    assert Ledger("data").listing() == "nothing dropped"
+    assert LoadReport("data").listing() == "nothing dropped"

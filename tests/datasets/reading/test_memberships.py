@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skmtc.datasets.reading import _memberships
-from skmtc.datasets.reading._load_report import Ledger
+from skmtc.datasets.reading._load_report import LoadReport
 from skmtc.datasets.reading._memberships import Join, Memberships, to_bunch
 
 PLAYLISTS = st.lists(st.lists(st.integers(0, 6), max_size=8), min_size=1, max_size=12)
 
 
 def _bunch(playlists, min_songs, block_rows=2**22):
-    memberships, ledger = Memberships(), Ledger("test")
+    memberships, ledger = Memberships(), LoadReport("test")
     for song in range(7):
         memberships.songs[f"s{song}"] = song
     for number, songs in enumerate(playlists):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skmtc.datasets.reading import _records
-from skmtc.datasets.reading._load_report import Ledger
+from skmtc.datasets.reading._load_report import LoadReport
 from skmtc.datasets.reading._records import iterate_records, loads, repair_json
 
 LIST, RECORD = re.compile(r"\["), re.compile(r'\{\s*"id"')
@@ -29,7 +29,7 @@ def _records_of(text, piece=7):
 
 
 def _read(text, piece):
-    ledger = Ledger("test")
+    ledger = LoadReport("test")
     pieces = [text[i : i + piece] for i in range(0, len(text), piece)]
     with mock.patch.object(_records, "WINDOW", piece):  # so that records cross its edges
         records = list(iterate_records(pieces, LIST, RECORD, ledger))

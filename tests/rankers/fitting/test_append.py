@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skmtc import MultitaskPlaylistRanker
-from skmtc.rankers.fitting._append import extend, join_rows
+from skmtc.rankers.fitting._append import append_rows, append_table
 
 LEFT_OUT = "ignore:Left out of fit"
 
@@ -48,7 +48,7 @@ def test_tables_are_those_of_a_fit_to_all_rows(seed, user):
     if user is None:
         first, second = first.drop(columns="user"), second.drop(columns="user")
     ranker = _fit(first, user=user)
-    extension = extend(ranker, second)
+    extension = append_table(ranker, second)
     together = _fit(pd.concat([first, second]), user=user)
     _assert_same_tables(extension, together)
     n_repeated = ranker.left_out_["repeated rows"] + extension.left_out["repeated rows"]
@@ -66,7 +66,7 @@ def test_new_songs_follow_those_that_a_playlist_has():
     other = pd.DataFrame({"user": 2, "playlist": 2, "song": [9], "tempo": [3.0]})
     ranker = _fit(pd.concat([X, other]))
     more = pd.DataFrame({"user": 1, "playlist": 1, "song": [4, 5, 7], "tempo": [0.0, 1.0, 4.0]})
-    extension = extend(ranker, more)
+    extension = append_table(ranker, more)
     assert extension.songs.values.tolist() == [3, 4, 5, 7, 9]
     assert extension.membership.toarray().tolist() == [[2, 3, 1, 4, 0], [0, 0, 0, 0, 1]]
     assert extension.left_out == {"repeated rows": 1, "playlists with every song": 0}
@@ -81,7 +81,7 @@ def test_a_playlist_that_becomes_full_is_left_out_with_its_user():
     X = pd.concat([X, X.assign(user=3, playlist=3, song=3, tempo=2.0)]).drop_duplicates()
     ranker = _fit(X)
     rest = pd.DataFrame({"user": 2, "playlist": 2, "song": [3], "tempo": [2.0]})
-    extension = extend(ranker, rest)
+    extension = append_table(ranker, rest)
     assert extension.playlists.values.tolist() == [1, 3]
     assert extension.users.values.tolist() == [1, 3]
     assert extension.user_of_playlist.tolist() == [0, 1]
@@ -93,25 +93,25 @@ def test_a_playlist_keeps_its_owner():
     X = _draw(np.random.default_rng(0), n_rows=20).drop_duplicates()
     ranker = _fit(X)
     with pytest.raises(ValueError, match="must keep its owner"):
-        extend(ranker, X.iloc[[0]].assign(user="somebody else"))
+        append_table(ranker, X.iloc[[0]].assign(user="somebody else"))
     two = pd.concat([X.iloc[[0]]] * 2).assign(playlist="new", user=["u0", "u1"])
     with pytest.raises(ValueError, match="must have one owner"):
-        extend(ranker, two)
+        append_table(ranker, two)
 
 
 def test_ids_are_of_the_same_type_as_in_fit():
     X = _draw(np.random.default_rng(0), n_rows=20).drop_duplicates()
     with pytest.raises(TypeError, match="song ids must be of the same type"):
-        extend(_fit(X), X.assign(song=X["song"].astype(str)))
+        append_table(_fit(X), X.assign(song=X["song"].astype(str)))
 
 
 def test_whole_and_fractional_ids_mix():
     X = _draw(np.random.default_rng(0), n_rows=20).drop_duplicates()
-    extension = extend(_fit(X), X.iloc[[0]].assign(song=15.5, tempo=1.0))
+    extension = append_table(_fit(X), X.iloc[[0]].assign(song=15.5, tempo=1.0))
     assert 15.5 in extension.songs.values.tolist()
     assert (np.diff(extension.songs.values) > 0).all()
 
 
 def test_rows_join_in_their_places():
-    joined = join_rows(np.array([1, -1, 0]), np.array([[1.0], [2.0]]), 0.0)
+    joined = append_rows(np.array([1, -1, 0]), np.array([[1.0], [2.0]]), 0.0)
     assert joined.tolist() == [[2.0], [0.0], [1.0]]

@@ -11,7 +11,7 @@ from sklearn import config_context
 
 from skmtc._utils.parallel import Workers
 from skmtc.rankers.recommend import _top_k
-from skmtc.rankers.recommend._top_k import Draw, TopSongs, row_products, top_k
+from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, row_products, top_k
 
 
 @given(arrays(np.float64, (4, 9), elements=st.integers(-2, 2).map(float)), st.integers(1, 9))
@@ -112,13 +112,13 @@ def test_where_no_songs_are_left(kind, n_queries):
     assert (scores == -np.inf).all()
 
 
-@pytest.mark.parametrize("draw", [None, Draw((1, 2), 0.5)])
-def test_blocks_and_threads_change_nothing(draw):
+@pytest.mark.parametrize("sampling", [None, GumbelSampling((1, 2), 0.5)])
+def test_blocks_and_threads_change_nothing(sampling):
     queries, songs = _vectors("close", 200, 0), _vectors("close", 800, 1)
     results = []
     for n_jobs, megabytes in [(1, 100), (2, 100), (3, 1), (None, 0.01)]:
         with config_context(working_memory=megabytes):
-            finder = TopSongs(songs, n_queries=200, draw=draw, n_jobs=n_jobs)
+            finder = TopSongs(songs, n_queries=200, sampling=sampling, n_jobs=n_jobs)
             results.append(finder.best(queries, 10))
     for columns, scores in results[1:]:
         np.testing.assert_array_equal(columns, results[0][0])
@@ -126,8 +126,8 @@ def test_blocks_and_threads_change_nothing(draw):
 
 
 @pytest.mark.parametrize("kind", ["close", "sparse"])
-@pytest.mark.parametrize("draw", [None, Draw((1, 2), 0.5)])
-def test_processes_change_nothing(kind, draw, monkeypatch):
+@pytest.mark.parametrize("sampling", [None, GumbelSampling((1, 2), 0.5)])
+def test_processes_change_nothing(kind, sampling, monkeypatch):
     monkeypatch.setattr(_top_k, "FEWEST_ELSEWHERE", 200)
     queries, songs = _vectors(kind, 400, 0), _vectors(kind, 500, 1)
     chance = np.random.default_rng(2).random((2, 400, 500))
@@ -137,7 +137,7 @@ def test_processes_change_nothing(kind, draw, monkeypatch):
         "added": lambda rows: [added[rows]],
         "positions": np.arange(400)[::-1],
     }
-    here = TopSongs(songs, n_queries=400, draw=draw).best(queries, 10, **options)
+    here = TopSongs(songs, n_queries=400, sampling=sampling).best(queries, 10, **options)
     sent = []
     whole = Workers.map
 
@@ -147,10 +147,12 @@ def test_processes_change_nothing(kind, draw, monkeypatch):
 
     monkeypatch.setattr(Workers, "map", count)
     with parallel_config(backend="loky"):
-        there = TopSongs(songs, n_queries=400, draw=draw, n_jobs=2).best(queries, 10, **options)
+        there = TopSongs(songs, n_queries=400, sampling=sampling, n_jobs=2).best(
+            queries, 10, **options
+        )
         assert len(sent) == 4  # of 128 queries or fewer
-        TopSongs(songs, n_queries=400, draw=draw, n_jobs=1).best(queries, 10, **options)
-        TopSongs(songs, n_queries=199, draw=draw, n_jobs=2).best(queries[:199], 10)
+        TopSongs(songs, n_queries=400, sampling=sampling, n_jobs=1).best(queries, 10, **options)
+        TopSongs(songs, n_queries=199, sampling=sampling, n_jobs=2).best(queries[:199], 10)
     assert len(sent) == 4
     np.testing.assert_array_equal(there[0], here[0])
     np.testing.assert_array_equal(there[1], here[1])
@@ -158,7 +160,7 @@ def test_processes_change_nothing(kind, draw, monkeypatch):
 
 def test_a_draw_takes_songs_in_proportion_to_exponentials():
     songs, n_draws, temperature = np.array([[0.0], [0.5], [1.0], [1.5]]), 40_000, 0.7
-    finder = TopSongs(songs, n_queries=n_draws, draw=Draw((0,), temperature))
+    finder = TopSongs(songs, n_queries=n_draws, sampling=GumbelSampling((0,), temperature))
     columns, scores = finder.best(np.ones((n_draws, 1)), 2)
     np.testing.assert_array_equal(scores, songs[columns, 0])
     weights = np.exp(songs[:, 0] / temperature)
