@@ -1,13 +1,20 @@
 """Ridge regressions of many targets on the same features, by three solvers."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csc_array, csr_array, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skmtc._utils.chunking import row_batches
+
+Array = NDArray[np.float64]
+# Solves for the coefficients of some targets.
+Solve = Callable[[Any], Array]
 
 # A column with more non-zeros than this share is multiplied as a dense one.
 FULL_COLUMN = 0.2
@@ -18,7 +25,9 @@ CG_TOL = 1e-9
 CG_MAX_ITER = 2000
 
 
-def ridge_coef(features, targets, *, l2, fit_intercept, solver="auto"):
+def ridge_coef(
+    features: Any, targets: Any, *, l2: float, fit_intercept: bool, solver: str = "auto"
+) -> Array:
     """Solve a ridge regression for each row of targets.
 
     With features X and a target y, both less their means if there is an intercept, minimise
@@ -49,7 +58,7 @@ def ridge_coef(features, targets, *, l2, fit_intercept, solver="auto"):
     n_songs, n_features = features.shape
     columns = SplitColumns(features, centre=fit_intercept)
     coef = np.empty((targets.shape[0], n_features + bool(fit_intercept)))
-    solve = None
+    solve: Solve | None = None
     if n_features:  # LAPACK does not take empty matrices
         solve = RIDGE_SOLVERS[choose_solver(n_songs, n_features) if solver == "auto" else solver](
             columns, l2
@@ -63,34 +72,35 @@ def ridge_coef(features, targets, *, l2, fit_intercept, solver="auto"):
     return coef
 
 
-def choose_solver(n_songs, n_features):
+def choose_solver(n_songs: int, n_features: int) -> str:
     """Return the name of the cheapest solver for features of a shape."""
     if min(n_songs, n_features) > MOST_FACTORISED:
         return "cg"
     return "cholesky" if n_features <= n_songs else "dual"
 
 
-def solve_cholesky(columns, l2):
+def solve_cholesky(columns: "SplitColumns", l2: float) -> Solve:
     """Return a solver of w = (X'X + l2 I)^-1 X'y."""
     gram = columns.gram()
     gram[np.diag_indices_from(gram)] += l2
     # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
     factor = cho_factor(gram.T, overwrite_a=True, check_finite=False)
 
-    def solve(targets):
+    def solve(targets: Any) -> Array:
         products = columns.products(targets)
-        return cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
+        coef: Array = cho_solve(factor, products.T, overwrite_b=True, check_finite=False).T
+        return coef
 
     return solve
 
 
-def solve_dual(columns, l2):
+def solve_dual(columns: "SplitColumns", l2: float) -> Solve:
     """Return a solver of w = X' (XX' + l2 I)^-1 y, the same weights by songs."""
     kernel = columns.kernel()
     kernel[np.diag_indices_from(kernel)] += l2
     factor = cho_factor(kernel.T, overwrite_a=True, check_finite=False)
 
-    def solve(targets):
+    def solve(targets: Any) -> Array:
         dense = targets.toarray() if issparse(targets) else np.asarray(targets)
         if columns.is_centred:
             dense = dense - dense.mean(axis=1, keepdims=True)
@@ -99,14 +109,14 @@ def solve_dual(columns, l2):
     return solve
 
 
-def solve_cg(columns, l2):
+def solve_cg(columns: "SplitColumns", l2: float) -> Solve:
     """Return a solver by conjugate gradients on (X'X + l2 I) w = X'y, with a Jacobi step."""
     inverse_diagonal = 1.0 / (columns.squared_norms() + l2)
 
-    def multiply(weights):
+    def multiply(weights: Array) -> Array:
         return columns.products(columns.times(weights)) + l2 * weights
 
-    def solve(targets):
+    def solve(targets: Any) -> Array:
         residual = columns.products(targets)
         weights = np.zeros_like(residual)
         enough = CG_TOL * np.linalg.norm(residual, axis=1)
@@ -152,14 +162,14 @@ class SplitColumns:
         Whether to subtract the mean of each feature.
     """
 
-    def __init__(self, features, *, centre):
-        self.shape = features.shape
+    def __init__(self, features: Any, *, centre: bool) -> None:
+        self.shape: tuple[int, int] = features.shape
         self.is_centred = centre
         if issparse(features):
             columns = csc_array(features)
             is_full = np.diff(columns.indptr) > FULL_COLUMN * features.shape[0]
             self.full, self.rest = np.flatnonzero(is_full), np.flatnonzero(~is_full)
-            self.dense = columns[:, self.full].toarray()
+            self.dense: NDArray[Any] = columns[:, self.full].toarray()
             self.sparse = csr_array(columns[:, self.rest], dtype=np.float64)
         else:
             self.full, self.rest = np.arange(features.shape[1]), np.arange(0)
@@ -170,7 +180,7 @@ class SplitColumns:
             self.mean[self.full] = self.dense.mean(axis=0, dtype=np.float64)
             self.mean[self.rest] = self.sparse.sum(axis=0) / self.shape[0]
 
-    def products(self, targets):
+    def products(self, targets: Any) -> Array:
         """Return X'y for each row y of sparse or dense targets, as rows."""
         products = np.empty((targets.shape[0], self.shape[1]))
         products[:, self.full] = targets @ self.dense
@@ -181,7 +191,7 @@ class SplitColumns:
             products -= np.outer(sums, self.mean)
         return products
 
-    def times(self, weights):
+    def times(self, weights: Array) -> Array:
         """Return X w for each row w of weights, as rows."""
         found = np.asarray(weights[:, self.full] @ self.dense.T, dtype=np.float64)
         found += (self.sparse @ weights[:, self.rest].T).T
@@ -189,14 +199,15 @@ class SplitColumns:
             found -= (weights @ self.mean)[:, None]
         return found
 
-    def squared_norms(self):
+    def squared_norms(self) -> Array:
         """Return the sum of squares of each feature."""
         norms = np.empty(self.shape[1])
         norms[self.full] = np.square(self.dense, dtype=np.float64).sum(axis=0)
         norms[self.rest] = self.sparse.multiply(self.sparse).sum(axis=0)
-        return np.maximum(norms - self.shape[0] * self.mean**2, 0.0)
+        centred: Array = np.maximum(norms - self.shape[0] * self.mean**2, 0.0)
+        return centred
 
-    def gram(self):
+    def gram(self) -> Array:
         """Return X'X."""
         full, rest = self.full, self.rest
         gram = np.zeros((self.shape[1], self.shape[1]))
@@ -211,7 +222,7 @@ class SplitColumns:
         gram[np.ix_(full, full)] = self._dense_gram()
         return gram
 
-    def kernel(self):
+    def kernel(self) -> Array:
         """Return XX', in blocks of songs."""
         kernel = np.empty((self.shape[0], self.shape[0]))
         by_feature = csr_array(self.sparse.T)
@@ -224,7 +235,7 @@ class SplitColumns:
             kernel[batch] += size - offsets[batch, None] - offsets
         return kernel
 
-    def _dense_gram(self):
+    def _dense_gram(self) -> Array:
         # In batches, so that there is no centred copy of all songs.
         mean = self.mean[self.full]
         gram = np.zeros((len(mean), len(mean)))
@@ -234,10 +245,11 @@ class SplitColumns:
         return gram
 
 
-def _row_products(first, second):
-    return np.einsum("ij,ij->i", first, second)
+def _row_products(first: Array, second: Array) -> Array:
+    products: Array = np.einsum("ij,ij->i", first, second)
+    return products
 
 
-def _ratio(numerator, denominator):
+def _ratio(numerator: Array, denominator: Array) -> Array:
     """Divide; 0 where both are 0, as they are for a target that is solved already."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

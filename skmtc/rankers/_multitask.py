@@ -18,8 +18,8 @@ from skmtc._typing import Column, Seed, StrPath, Table
 from skmtc._utils.estimator_state import change_lock
 from skmtc._utils.fitted_state import Nested, Plain, check_fitted_state
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton, warn_not_converged
-from skmtc.optimize.prox_newton import FixedShared, solve_users
+from skmtc.optimize import SOLVERS, MultitaskObjective, warn_not_converged
+from skmtc.optimize.prox_newton import FixedShared
 from skmtc.rankers.features import WEIGHTS, FeatureRanker, largest_feature
 from skmtc.rankers.fitting import (
     CallbackSupportMixin,
@@ -32,9 +32,6 @@ from skmtc.rankers.fitting import (
     with_callbacks,
 )
 from skmtc.rankers.history import append_vectors, read_history
-
-SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
-USER_SOLVERS = {"prox-newton": solve_users, "owlqn": solve_owlqn}
 
 # Down to this tolerance, products of single precision are exact enough, and twice as fast.
 SINGLE_PRECISION_TOL = 1e-5
@@ -492,7 +489,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             **self._problem_parameters(table),
         )
         options = {"tol": max(self.tol, HOLD_OUT_TOL), "max_iter": self.max_iter}
-        result = SOLVERS[self.solver](objective, **options)
+        result = SOLVERS[self.solver].solve(objective, **options)
         shared, user, playlist = objective.split(result.coef)
         user_coef = np.zeros((len(table.users), objective.n_features))
         playlist_coef = np.zeros((len(owners), objective.n_features))
@@ -515,7 +512,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     def _solve(self, objective, coef0, iteration_ends, checkpoint):
         """Minimise; with a checkpoint, from where a fit that did not end has left it."""
-        solve, options = SOLVERS[self.solver], self._solver_options(iteration_ends)
+        solve, options = SOLVERS[self.solver].solve, self._solver_options(iteration_ends)
         if checkpoint is None:
             return solve(objective, coef0, **options)
         saved = checkpoint.load(objective.shape)
@@ -579,7 +576,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         return append_vectors(vectors, self._bound_history().song_vectors(songs))
 
     def _in_working_precision(self, features):
-        if self.solver == "prox-newton" and self.tol >= SINGLE_PRECISION_TOL:
+        if SOLVERS[self.solver].takes_single_precision and self.tol >= SINGLE_PRECISION_TOL:
             return features.astype(np.float32)
         return features
 
@@ -675,7 +672,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             **self._problem_parameters(appended),
         )
         coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])
-        result = USER_SOLVERS[self.solver](objective, coef0, **self._solver_options())
+        solve = SOLVERS[self.solver].solve_users
+        result = solve(objective, coef0, **self._solver_options())
         if not result.converged:
             hint = self._scaling_hint(features)
             warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skmtc._typing import Table
-from skmtc.optimize.prox_newton import prox_newton_path
+from skmtc.optimize import SOLVERS
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
 
 PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
@@ -54,9 +54,10 @@ def regularization_path(
     >>> bool(shares[0] > shares[1] > shares[2])
     True
     """
-    if not isinstance(ranker, MultitaskPlaylistRanker) or ranker.solver != "prox-newton":
+    solvers = [name for name, solver in SOLVERS.items() if solver.solve_path is not None]
+    if not isinstance(ranker, MultitaskPlaylistRanker) or ranker.solver not in solvers:
         raise ValueError(
-            "A path needs a MultitaskPlaylistRanker with solver='prox-newton'; got "
+            f"A path needs a MultitaskPlaylistRanker with `solver` among {solvers}; got "
             f"{ranker!r}. For other rankers fit each setting by itself."
         )
     settings = [_complete(ranker, setting) for setting in penalties]
@@ -86,7 +87,7 @@ def _fit_path(base, X, settings):
     penalties = [
         {name: ranker._problem_parameters(table)[name] for name in PENALTIES} for ranker in path
     ]
-    results = prox_newton_path(objective, penalties, **base._solver_options())
+    results = SOLVERS[base.solver].solve_path(objective, penalties, **base._solver_options())
     for ranker, result in zip(path, results, strict=True):
         ranker._store_result(objective, result, features)
         ranker._fit_history(table, frame)

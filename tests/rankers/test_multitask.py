@@ -17,9 +17,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import load_sample, make_playlists
 from skmtc.features import make_song_features
-from skmtc.optimize import MultitaskObjective, solve_owlqn
+from skmtc.optimize import SOLVERS, MultitaskObjective, solve_owlqn
 from skmtc.optimize.prox_newton import FixedShared, _exact
-from skmtc.rankers import _multitask
 
 FEATURES = [f"x{j}" for j in range(8)]
 USER_FEATURES = ColumnTransformer([("country", OneHotEncoder(), ["country"])])
@@ -481,7 +480,8 @@ def test_an_interrupted_partial_fit_changes_nothing(X, monkeypatch, error):
     def interrupt(*_, **__):
         raise error
 
-    monkeypatch.setitem(_multitask.USER_SOLVERS, "prox-newton", interrupt)
+    broken = SOLVERS["prox-newton"]._replace(solve_users=interrupt)
+    monkeypatch.setitem(SOLVERS, "prox-newton", broken)
     with pytest.raises(type(error)):
         ranker.partial_fit(new)
     _assert_unchanged(ranker, before)

@@ -44,7 +44,7 @@ def test_a_path_needs_fewer_passes(X):
 def test_bad_requests_are_told(X):
     with pytest.raises(ValueError, match=r"got \['push'\]"):
         regularization_path(MultitaskPlaylistRanker(), X, [{"push": 2.0}])
-    with pytest.raises(ValueError, match="solver='prox-newton'; got"):
+    with pytest.raises(ValueError, match=r"`solver` among \['prox-newton'\]; got"):
         regularization_path(MultitaskPlaylistRanker(solver="owlqn"), X, [])
     with pytest.raises(ValueError, match="`user_l2` must be"):
         regularization_path(MultitaskPlaylistRanker(), X, [{"user_l2": -1.0}])
