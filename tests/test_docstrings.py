@@ -34,6 +34,7 @@ def _public():
 
 
 def _methods(path):
+    """Return the documented methods; those for the package itself are marked as private."""
     module, name = path.rsplit(".", 1)
     value = getattr(importlib.import_module(module), name)
     if not inspect.isclass(value):
@@ -41,7 +42,9 @@ def _methods(path):
     return [
         f"{path}.{m}"
         for m, function in inspect.getmembers(value, inspect.isfunction)
-        if not m.startswith("_") and function.__module__.startswith("skmtc")
+        if not m.startswith("_")
+        and function.__module__.startswith("skmtc")
+        and ":meta private:" not in (inspect.getdoc(getattr(value, m)) or "")
     ]
 
 

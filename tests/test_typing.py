@@ -105,7 +105,8 @@ def _functions(value):
             for name, member in vars(owner).items():
                 member = getattr(member, "fget", None) or getattr(member, "__func__", member)
                 is_ours = owner.__module__.startswith("skmtc") and inspect.isfunction(member)
-                if is_ours and (name == "__init__" or not name.startswith("_")):
+                is_private = ":meta private:" in (inspect.getdoc(getattr(value, name)) or "")
+                if is_ours and not is_private and (name == "__init__" or not name.startswith("_")):
                     yield member
 
 

@@ -45,7 +45,7 @@ class LightGBMRanker(Competitor):
             n_estimators=50, num_leaves=15, random_state=self.seed, verbose=-1, n_jobs=1
         ).fit(np.vstack(pairs), np.concatenate(labels), group=groups)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         """Give the scores of all candidates, which are made once per known user."""
         scores = np.empty((len(queries), len(self._candidates)), dtype=np.float32)
         known = queries.users >= 0
@@ -56,7 +56,8 @@ class LightGBMRanker(Competitor):
             scores[~known] = self._scores_of_new_users(queries.rows[~known])
         return scores
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
+        """Return the features of songs."""
         features = self.song_attributes_[np.maximum(songs.codes, 0)]
         if songs.is_new.any():
             features[songs.is_new] = self._features_of_new(songs)

@@ -65,7 +65,8 @@ class Competitor(FeatureRanker):
             with threadpool_limits(1, user_api="blas"):
                 self._factorise(self.counts_)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
+        """Return one vector per query."""
         known = queries.users >= 0
         if known.all():
             return self.user_vectors_[queries.users]
@@ -75,7 +76,8 @@ class Competitor(FeatureRanker):
         vectors[~known] = self._vectors_of_new_users(self.user_features_.transform(rows))
         return vectors
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
+        """Return one vector per song."""
         if not songs.is_new.any():
             return self.catalogue_vectors_[songs.codes]
         vectors = np.empty((len(songs), self.catalogue_vectors_.shape[1]), dtype=np.float32)

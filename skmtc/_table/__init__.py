@@ -19,6 +19,7 @@ from skmtc._table.ids import Ids, read_ids
 from skmtc._table.memberships import MembershipTable, check_owners, read_memberships
 from skmtc._table.near_names import check_columns_of, check_names
 from skmtc._table.queries import Queries, Songs, distinct
+from skmtc._table.reader import TableReader
 
 __all__ = [
     "ROLES",
@@ -27,6 +28,7 @@ __all__ = [
     "MembershipTable",
     "Queries",
     "Songs",
+    "TableReader",
     "check_columns_of",
     "check_even_rows",
     "check_names",

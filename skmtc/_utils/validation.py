@@ -14,7 +14,7 @@ def check_number(
     whole: bool = False,
 ) -> None:
     """Check that a parameter is a finite number in its range."""
-    kind = "a whole number" if whole else "a number"
+    kind = "an integer" if whole else "a number"
     bound = f"above {above}" if above is not None else f"of {at_least} or more"
     good = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if good:

@@ -180,7 +180,7 @@ def _from_filtered(lists):
 
 
 def _id_text(value):
-    """Return an id as text; whole numbers are ids too, if they fit 64 bits as all parsers take."""
+    """Return an id as text; integers are ids too, if they fit 64 bits as all parsers take."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63:
         return str(value)
     return clean_text(value)

@@ -91,7 +91,7 @@ def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
     ranker, table = find_ranker(ranker, X)
     if not isinstance(ranker, StackingRanker):  # of a stack, whole rankers are the parts
         check_has_weights(ranker)
-    frame = ranker._read(table, reset=False)
+    frame = ranker.read_table(table)
     parts = score_parts(ranker, frame)
     if top is not None:
         check_number("top", top, at_least=1, whole=True)

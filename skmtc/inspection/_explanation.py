@@ -214,8 +214,8 @@ def _by_feature(explanation):
 
 def _title(ranker, table):
     """Return which song, playlist and user a row is about."""
-    row = ranker._read(table, reset=False)
-    columns = ranker._find_columns(row, ("song", "playlist"))
+    row = ranker.read_table(table)
+    columns = ranker.reader.find_columns(row, ("song", "playlist"))
     song, playlist = row[columns.song].iloc[0], row[columns.playlist].iloc[0]
     title = f"{song} in {playlist}"
     return title if columns.user is None else f"{title} of {row[columns.user].iloc[0]}"

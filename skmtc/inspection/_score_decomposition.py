@@ -61,7 +61,7 @@ def _score_of(stack, k, frame):
     """Return the part of a stack's scores that one of its rankers makes."""
 
     def of_rows(positions):
-        return stack._scores_of_rankers(frame.iloc[positions])[:, [k]]
+        return stack.scores_of_rankers(frame.iloc[positions])[:, [k]]
 
     return Part(stack.names_[k], np.array(["score"], dtype=object), of_rows)
 
@@ -80,7 +80,7 @@ def weights_of(ranker, queries):
     unknown = np.full(len(queries), -1)
     nobody = Queries(unknown, unknown, pd.DataFrame(index=queries.rows.index))
     steps = (nobody, Queries(queries.users, unknown, queries.rows), queries)
-    vectors = [ranker._query_vectors(step) for step in steps]
+    vectors = [ranker.vectors_of_queries(step) for step in steps]
     shared, with_user, whole = vectors
     return dict(zip(WEIGHTS, (shared, with_user - shared, whole - with_user), strict=True))
 
@@ -115,9 +115,9 @@ class _Rows:
 
     @classmethod
     def read(cls, ranker, frame):
-        queries, query_of_row = ranker._distinct_queries(frame)
-        songs, song_of_row = ranker._distinct_songs(frame)
-        vectors = ranker._song_vectors(songs)
+        queries, query_of_row = ranker.reader.distinct_queries(frame)
+        songs, song_of_row = ranker.reader.distinct_songs(frame)
+        vectors = ranker.vectors_of_songs(songs)
         return cls(ranker, queries, query_of_row, songs, song_of_row, vectors)
 
     def features(self, positions):
@@ -131,7 +131,7 @@ class _Rows:
     def history(self, positions):
         """Return what each history term adds to the scores of rows."""
         asked, place = np.unique(self.query_of_row[positions], return_inverse=True)
-        history = self.ranker._bound_history()
+        history = self.ranker.bound_history()
         terms = history.scores_by_term(self.queries.take(asked), self.songs)
         songs = self.song_of_row[positions]
         return np.column_stack([stored_values(term, place, songs) for term in terms.values()])

@@ -109,7 +109,7 @@ def _query(ranker, user, playlist):
 
 
 def _code(ranker, role, value):
-    code = ranker._ids(role).codes([value])[0]
+    code = ranker.reader.codes(role, [value])[0]
     if code < 0:
         known = getattr(ranker, f"{role}s_")
         raise ValueError(

@@ -82,7 +82,7 @@ class Metric:
         if at:
             if k is not None or not after.isdecimal():
                 raise ValueError(
-                    f"`k` must be said once, as a whole number; got {label!r} and k={k!r}. Write "
+                    f"`k` must be said once, as an integer; got {label!r} and k={k!r}. Write "
                     f"e.g. '{name}@10'."
                 )
             k = int(after)

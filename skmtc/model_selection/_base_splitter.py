@@ -224,7 +224,7 @@ def check_count(name, value, fewest):
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < fewest:
         raise ValueError(
-            f"`{name}` must be a whole number from {fewest} on; got {value!r}. Change `{name}`."
+            f"`{name}` must be an integer of at least {fewest}; got {value!r}. Change `{name}`."
         )
 
 

@@ -1,8 +1,8 @@
-"""What all rankers share: reading tables, predict, score, recommend.
+"""What all rankers share: fit, predict, score, recommend.
 
 Every ranker here is an inner product: a query (a playlist, known or new, of a user, known or
 new) and a song each have a vector, and the score is their product. A ranker is therefore two
-methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
+methods, `vectors_of_queries` and `vectors_of_songs`, and a `_fit`.
 """
 
 import warnings
@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,23 +19,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skmtc._table import (
     ROLES,
     Ids,
+    TableReader,
     check_even_rows,
     column_label,
-    find_id_columns,
     is_table,
-    read_ids,
     read_memberships,
-    shown,
     to_frame,
 )
 from skmtc._table.near_names import check_names
-from skmtc._table.queries import Queries, Songs, distinct
 from skmtc._typing import Matrix, Seed, Table
 from skmtc._utils.chunking import row_batches
 from skmtc._utils.estimator_state import VersionedState, all_or_nothing, change_lock
 from skmtc._utils.fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc._utils.memory_errors import fit_fits_memory
-from skmtc._utils.sparse import one_hot
 from skmtc._utils.validation import check_number
 from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
@@ -50,7 +45,7 @@ from skmtc.rankers.recommend import (
     best_with_cap,
     row_products,
     scores_are_equal,
-    seen_songs,
+    seen_candidates,
     tie_popularity,
     tie_ranks,
     warn_equal_scores,
@@ -63,12 +58,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
     Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
-    `_query_vectors` and `_song_vectors`. They declare their fitted attributes in `_fitted_state`,
-    for the check of stored models and for `forget`, and list in `_derived` those that are made
-    again from others where they are needed, and so are never stored.
+    `vectors_of_queries` and `vectors_of_songs`. They declare their fitted attributes in
+    `_fitted_state`, for the check of stored models and for `forget`, and list in `_derived` those
+    that are made again from others where they are needed, and so are never stored.
     """
 
-    _derived = ("_lookups",)
+    _derived = ("_reader",)
     _fitted_state = {
         "songs_": IdArray("songs"),
         "playlists_": IdArray("playlists"),
@@ -134,10 +129,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             The higher, the better the song suits the playlist.
         """
         self = self._snapshot()
-        frame = self._read(X, reset=False)
-        queries, query_of_row = self._distinct_queries(frame)
-        songs, song_of_row = self._distinct_songs(frame)
-        query_vectors, right = self._vectors_for(songs)
+        frame = self.read_table(X)
+        queries, query_of_row = self.reader.distinct_queries(frame)
+        songs, song_of_row = self.reader.distinct_songs(frame)
+        query_vectors, right = self.vectors_for(songs)
         scores = np.empty(len(frame))
         # In the order of queries, so that each batch needs the vectors of few of them.
         order = np.argsort(query_of_row, kind="stable")
@@ -196,7 +191,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             The playlists of `X` with their songs, and an iterator over blocks of scores.
         """
         self = self._snapshot()
-        return build_test_set(self, self._read(X, reset=False), candidates, exclude_seen)
+        return build_test_set(self, self.read_table(X), candidates, exclude_seen)
 
     def recommend(
         self,
@@ -262,9 +257,9 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             Their scores.
         """
         self = self._snapshot()
-        queries = self._read_queries(self._read_asked(X))
-        songs = self._read_candidates(candidates)
-        seen = self._seen(queries, songs, exclude_seen)
+        queries = self.reader.queries(self.reader.as_frame(X))
+        songs = self.reader.candidates(candidates)
+        seen = seen_candidates(self, queries, songs, exclude_seen)
         _check_enough(n_recommendations, songs, seen)
         if sample and not temperature > 0:
             raise ValueError(
@@ -335,7 +330,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             One vector per query.
         """
         self = self._snapshot()
-        return self._public_query_vectors(self._read_queries(self._read_asked(X)))
+        return self.full_vectors_of_queries(self.reader.queries(self.reader.as_frame(X)))
 
     def song_vectors(self, songs: Any = None) -> Matrix:
         """Return the vectors of songs, whose inner products with query vectors are scores.
@@ -351,13 +346,96 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
         self = self._snapshot()
-        return self._public_song_vectors(self._read_candidates(songs))
+        return self.full_vectors_of_songs(self.reader.candidates(songs))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True  # ids
         tags.target_tags.required = False
         return tags
+
+    # What the rest of the package may ask of a fitted ranker, beside its public methods.
+
+    @property
+    def reader(self) -> TableReader:
+        """Reads tables by the ids of `fit`.
+
+        :meta private:
+        """
+        if not hasattr(self, "_reader"):  # after unpickling
+            ids = {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
+            self._reader = self._make_reader(ids, self.user_of_playlist_)
+        return self._reader
+
+    def read_table(self, X):
+        """Read a table with the columns of `fit`, or with those that are needed.
+
+        :meta private:
+        """
+        return self._read(X, reset=False)
+
+    @abstractmethod
+    def vectors_of_queries(self, queries):
+        """Return one vector per query.
+
+        :meta private:
+        """
+
+    @abstractmethod
+    def vectors_of_songs(self, songs):
+        """Return one vector per song.
+
+        :meta private:
+        """
+
+    def vectors_for(self, songs):
+        """Return the function that makes query vectors for some songs, and their vectors.
+
+        :meta private:
+        """
+        return self.vectors_of_queries, self.vectors_of_songs(songs)
+
+    def adds_to_scores(self):
+        """Check whether scores have more than inner products.
+
+        :meta private:
+        """
+        return False
+
+    def added_scores(self, queries, songs):
+        """Return a list of csr_arrays whose sum scores have beyond inner products.
+
+        :meta private:
+        """
+        return []
+
+    def full_vectors_of_queries(self, queries):
+        """Return query vectors whose inner products are scores with all that is added.
+
+        :meta private:
+        """
+        return self.vectors_of_queries(queries)
+
+    def full_vectors_of_songs(self, songs):
+        """Return the song vectors that belong to `full_vectors_of_queries`.
+
+        :meta private:
+        """
+        return self.vectors_of_songs(songs)
+
+    def _reader_of(self, table):
+        ids = {role: getattr(table, f"{role}s").ready() for role in ROLES}
+        return self._make_reader(ids, table.user_of_playlist)
+
+    def _make_reader(self, ids, user_of_playlist):
+        return TableReader(
+            (self.user, self.playlist, self.song),
+            self._id_labels,
+            is_array=self._reads_arrays,
+            columns=getattr(self, "feature_names_in_", None),
+            ids=ids,
+            user_of_playlist=user_of_playlist,
+        )
 
     def _learn(self, X, table, frame):
         """Learn from a checked table, and store it."""
@@ -368,35 +446,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     def _fit(self, table, frame):
         """Learn from a checked table; `frame` has all its rows."""
 
-    @abstractmethod
-    def _query_vectors(self, queries):
-        """Return one vector per query."""
-
-    @abstractmethod
-    def _song_vectors(self, songs):
-        """Return one vector per song."""
-
     def _finish_fit(self, X):
         """Do now what the songs of a table would make necessary later."""
-
-    def _vectors_for(self, songs):
-        """Return the function that makes query vectors for some songs, and their vectors."""
-        return self._query_vectors, self._song_vectors(songs)
-
-    def _public_query_vectors(self, queries):
-        """Return vectors whose inner products are whole scores, with what is added to them."""
-        return self._query_vectors(queries)
-
-    def _public_song_vectors(self, songs):
-        return self._song_vectors(songs)
-
-    def _adds_to_scores(self):
-        """Check whether scores have more than inner products."""
-        return False
-
-    def _added_scores(self, queries, songs):
-        """Return a list of csr_arrays whose sum scores have beyond inner products."""
-        return []
 
     def _start_fit(self, X):
         """Check parameters and table; give the table as arrays and as a frame."""
@@ -405,6 +456,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
         self._warn_left_out(table.left_out)
         self._id_labels = table.columns.labels
+        self._reader = self._reader_of(table)
         return table, frame
 
     def _check_parameters(self):
@@ -420,17 +472,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
             return to_frame(X)
         frame = to_frame(X)
-        if reset or not self._finds_columns_by_name():
+        if reset or not self.reader.finds_columns_by_name:
             validate_data(self, frame, reset=reset, skip_check_array=True)
             return frame
         # What is not needed may be missing: who needs a column that is not there tells so.
         check_names(frame.columns, self.feature_names_in_)
         return frame[[c for c in self.feature_names_in_ if c in frame.columns]]
-
-    def _finds_columns_by_name(self):
-        """Check whether ids are found by name, so that other columns may be missing or moved."""
-        named = all(isinstance(name, str | None) for name in (self.user, self.playlist, self.song))
-        return named and hasattr(self, "feature_names_in_") and not self._reads_arrays
 
     def _warn_left_out(self, left_out):
         told = [f"{count} {what}" for what, count in left_out.items() if count]
@@ -457,7 +504,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             "user_of_playlist_": table.user_of_playlist,
             "left_out_": table.left_out,
             "_song_counts": _song_counts(table.membership),
-            "_lookups": {role: getattr(table, f"{role}s").ready() for role in ROLES},
+            "_reader": self._reader_of(table),
         }
 
     def _without(self, user_stays, playlist_stays):
@@ -485,13 +532,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         made = type(self).__new__(type(self))
         made.__dict__ = vars(self).copy()  # in one step
-        made._make_derived()
+        made.make_derived()
         self._keep_derived(made)
         return made
 
-    def _make_derived(self):
-        """Make what is derived from other attributes and is not there."""
-        self._ids("song")
+    def make_derived(self):
+        """Make what is derived from other attributes and is not there.
+
+        :meta private:
+        """
+        _ = self.reader
 
     def _keep_derived(self, made):
         """Keep what was derived for a snapshot, unless another thread changes this ranker."""
@@ -502,9 +552,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
                     vars(self).update(new)
             finally:
                 change_lock.release()
-
-    def _make_lookups(self):
-        return {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
 
     def _artists(self, rows):
         """Return the artist column of some rows; None where there is none."""
@@ -524,114 +571,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             artists[is_new] = _plain_array(new)
         return artists
 
-    def _ids(self, role):
-        if not hasattr(self, "_lookups"):  # after unpickling
-            self._lookups = self._make_lookups()
-        return self._lookups[role]
-
-    def _find_columns(self, frame, required):
-        """Find the id columns of a table that may lack columns of the one seen in `fit`.
-
-        Positions count in the table of `fit`; a DataFrame is then searched by the names there.
-        """
-        if self._reads_arrays or isinstance(frame.columns, pd.RangeIndex):
-            names = (self.user, self.playlist, self.song)
-        else:
-            names = self._id_labels
-        return find_id_columns(
-            frame,
-            **dict(zip(ROLES, names, strict=True)),
-            required=required,
-            by_position=names is not self._id_labels,
-        )
-
-    def _read_asked(self, X):
-        """Read a table of queries, which may lack columns but not misspell them."""
-        frame = to_frame(X)
-        if self._finds_columns_by_name() and not isinstance(frame.columns, pd.RangeIndex):
-            check_names(frame.columns, self.feature_names_in_)
-        return frame
-
-    def _read_queries(self, frame, required=()):
-        columns = self._find_columns(frame, required)
-        codes = {}
-        for role in ("user", "playlist"):
-            label = getattr(columns, role)
-            if label is None:
-                codes[role] = np.full(len(frame), -1)
-            else:
-                codes[role] = self._ids(role).codes(read_ids(frame, label, role))
-        users, playlists = codes["user"], codes["playlist"]
-        known = playlists >= 0
-        owners = users.copy()
-        owners[known] = self.user_of_playlist_[playlists[known]]
-        if columns.user is not None:
-            self._check_owners(frame, columns, known & (owners != users), owners)
-        return Queries(owners, playlists, frame)
-
-    def _check_owners(self, frame, columns, wrong, owners):
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"A known playlist must keep its owner; got playlist "
-                f"{shown(frame[columns.playlist].iloc[row])} of user "
-                f"{shown(frame[columns.user].iloc[row])}, which belonged to "
-                f"{shown(self.users_[owners[row]])} in fit. Give the new playlist an "
-                "id of its own."
-            )
-
-    def _distinct_queries(self, frame):
-        """Return one query per playlist of the table, and the query of each row."""
-        required = ("playlist",) if self.user is None else ("user", "playlist")
-        columns = self._find_columns(frame, required)
-        ids = [c for c in (columns.user, columns.playlist) if c is not None]
-        queries = self._read_queries(frame, required)
-        first, inverse = distinct(*(pd.factorize(frame[label])[0] for label in ids))
-        return queries.take(first), inverse
-
-    def _distinct_songs(self, frame):
-        """Return the distinct songs of the table, and the song of each row."""
-        label = self._find_columns(frame, ("song",)).song
-        ids, codes_of_row = Ids.factorize(read_ids(frame, label, "song"), "song")
-        first = distinct(codes_of_row)[0]
-        codes = self._ids("song").codes(ids.index)
-        return Songs(ids.values, codes, frame.iloc[first[codes < 0]]), codes_of_row
-
-    def _catalogue(self):
-        return Songs(self.songs_, np.arange(len(self.songs_)), is_catalogue=True)
-
-    def _read_candidates(self, candidates):
-        if candidates is None:
-            return self._catalogue()
-        _check_kind(candidates)
-        if not is_table(candidates) and np.ndim(candidates) == 1:
-            return self._known_songs(np.asarray(candidates))
-        frame = to_frame(candidates)
-        label = self._find_columns(frame, ("song",)).song
-        ids = read_ids(frame, label, "song")
-        _check_distinct(ids)
-        codes = self._ids("song").codes(ids)
-        return Songs(ids.to_numpy(), codes, frame[codes < 0])
-
-    def _known_songs(self, ids):
-        _check_distinct(pd.Series(ids))
-        codes = self._ids("song").codes(ids) if len(ids) else np.empty(0, dtype=np.intp)
-        if len(codes) == 0 or (codes < 0).any():
-            unknown = ids[codes < 0][:5].tolist()
-            raise ValueError(
-                "Candidates given as ids must be songs of the training catalogue; got "
-                f"{len(ids)} ids, {int((codes < 0).sum())} of them unknown: {unknown}. Pass new "
-                "songs as a table with their feature columns."
-            )
-        return Songs(self.songs_[codes], codes)
-
-    def _seen(self, queries, songs, which):
-        """Mark the candidates that queries already have; None where there are none."""
-        seen = seen_songs(self, queries, which)
-        if seen is None or songs.is_catalogue:
-            return seen
-        return csr_array(seen.astype(float) @ one_hot(songs.codes, len(self.songs_)).T).astype(bool)
-
     def _tie_ranks(self, songs):
         """Return the order of songs with equal scores: popular ones first."""
         counts = self._song_counts
@@ -643,7 +582,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         Also return an array that it fills in: whether all songs have the same score for a query.
         """
-        query_vectors, song_vectors = self._vectors_for(songs)
+        query_vectors, song_vectors = self.vectors_for(songs)
         top_songs = TopSongs(
             song_vectors,
             n_queries=len(queries),
@@ -654,13 +593,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         is_equal = np.zeros(len(queries), dtype=bool)
 
         def added_to(asked):
-            return lambda rows: self._added_scores(queries.take(asked[rows]), songs)
+            return lambda rows: self.added_scores(queries.take(asked[rows]), songs)
 
         def find(k, positions):
             found = []
             for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
                 asked = positions[batch]
-                added = added_to(asked) if self._adds_to_scores() else None
+                added = added_to(asked) if self.adds_to_scores() else None
                 options = {"seen": None if seen is None else seen[asked], "positions": asked}
                 vectors = query_vectors(queries.take(asked))
                 is_equal[asked] = scores_are_equal(vectors, song_vectors, added)
@@ -680,25 +619,6 @@ def _plain_array(column):
     """Return the values of a column without types of pandas, which no safe file may hold."""
     values = column.to_numpy()
     return np.where(pd.isna(values), None, values) if values.dtype == object else values
-
-
-def _check_kind(candidates):
-    is_dict = isinstance(candidates, dict)
-    is_known = not is_dict and (is_table(candidates) or np.ndim(candidates) in (1, 2))
-    if isinstance(candidates, str) or not is_known:
-        raise TypeError(
-            "`candidates` must be None, a list or array of song ids, or a table of songs; got "
-            f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."
-        )
-
-
-def _check_distinct(ids):
-    twice = ids[ids.duplicated()]
-    if len(twice):
-        raise ValueError(
-            f"Candidates must be distinct songs; got {shown(twice.iloc[0])} more than once "
-            f"({len(twice)} such rows). Drop the copies."
-        )
 
 
 def _check_enough(n_recommendations, songs, seen):

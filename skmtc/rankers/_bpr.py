@@ -218,5 +218,5 @@ class PairwiseRanker(FeatureRanker):
         self.playlist_coef_ = result.playlist / scaler.scale_
         self.loss_curve_ = result.loss_curve
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         return self._sum_of_weights(queries)

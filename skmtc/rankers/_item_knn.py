@@ -154,13 +154,13 @@ class ItemKNNRanker(ArtistRanker):
         self.playcounts_ = csr_array(owned @ held)
         self.similarity_ = _neighbors(_unit_rows(held, self.weighting), self.n_neighbors)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         playlists = one_hot(queries.playlists, len(self.playlists_)) @ as_ones(self.membership_)
         users = np.where(queries.playlists < 0, queries.users, -1)
         songs = playlists + one_hot(users, len(self.users_)) @ self.playcounts_
         return csr_array(hstack([songs, np.full((len(queries), 1), POPULARITY)]))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         shares = self._popularity_of(songs) / max(1.0, self.popularity_.sum())
         similar = self.similarity_[songs.codes[~songs.is_new]]
         if songs.is_new.any():

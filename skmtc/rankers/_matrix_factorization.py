@@ -254,18 +254,18 @@ class MatrixFactorizationRanker(FeatureRanker):
         return content["fitted"]
 
     def _finish_fit(self, X):
-        if self._distinct_songs(self._read(X, reset=False))[0].is_new.any():
+        if self.reader.distinct_songs(self._read(X, reset=False))[0].is_new.any():
             getattr(self, "content_model_")  # noqa: B009
 
     def _without(self, user_stays, playlist_stays):
         getattr(self, "content_model_")  # noqa: B009 (fitted while all songs are there)
         return super()._without(user_stays, playlist_stays)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         blocks = [self.known_factors_, self.new_factors_]
         return np.hstack([self._query_factors(f, queries) for f in blocks if f is not None])
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         factors = self.known_factors_["songs"]
         n_factors = factors.shape[1]
         # Of two blocks, known songs use the first and new songs the last.

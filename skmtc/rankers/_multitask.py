@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from skmtc._table.queries import Songs
+from skmtc._table import Ids, Songs
 from skmtc._typing import Column, Seed, StrPath, Table
 from skmtc._utils.estimator_state import change_lock
 from skmtc._utils.fitted_state import Nested, Plain, check_fitted_state
@@ -376,6 +376,39 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             self._replace(self._extended(appended))
         return self
 
+    def fit_path(self, X, settings):
+        """Fit several settings of the penalties, each from the weights of the one before.
+
+        :meta private:
+        """
+        for setting in settings:
+            clone(self).set_params(**setting)._check_parameters()
+        if not settings:
+            return []
+        # 1. Read the table and make the features once.
+        self.set_params(**settings[0])
+        table, frame = self._start_fit(X)
+        features = self._fit_features(table, frame)
+        self._store(table)
+        path = [copy(self).set_params(**setting) for setting in settings]
+        if len(table.playlists) == 0:
+            for ranker in path:
+                ranker._store_nothing_learned()
+            return path
+        # 2. The objective takes penalties in the scaling of the problem, as in `fit`.
+        objective = self._objective(features, table)
+        names = ("user_l2", "playlist_l1", "shared_l1")
+        penalties = [
+            {name: ranker._problem_parameters(table)[name] for name in names} for ranker in path
+        ]
+        solve_path = SOLVERS[self.solver].solve_path
+        # 3. Solve and store one setting after the other.
+        results = solve_path(objective, penalties, **self._solver_options())
+        for ranker, result in zip(path, results, strict=True):
+            ranker._store_result(objective, result, features)
+            ranker._fit_history(table, frame)
+        return path
+
     def __getstate__(self):
         # A path object of one system can be none on another.
         state = super().__getstate__()
@@ -397,7 +430,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     @with_callbacks
     def _learn(self, X, table, frame):
-        callbacks = FitCallbacks(self, X, table)
+        callbacks = FitCallbacks(self, X, partial(self._attributes_at, table))
         self._fit(table, frame, callbacks)
         self._store(table)
         callbacks.fit_ends()
@@ -473,6 +506,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             Whether the solver reached its tolerance.
         """
         ranker = copy(self)
+        ranker._reader = self.reader
         songs = np.flatnonzero(~fold.is_new_song)
         kept, owners = fold.kept[:, songs], table.user_of_playlist
         part = replace(table, membership=kept, song_rows=table.song_rows.iloc[songs])
@@ -502,7 +536,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         codes = np.full(len(fold.is_new_song), -1)
         codes[songs] = np.arange(len(songs))
         new_rows = table.song_rows.iloc[np.flatnonzero(fold.is_new_song)]
-        vectors = ranker._song_vectors(Songs(table.songs.values, codes, new_rows))
+        vectors = ranker.vectors_of_songs(Songs(table.songs.values, codes, new_rows))
         return weights_of, vectors, result.converged
 
     def _problem_parameters(self, table):
@@ -539,11 +573,14 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             "callback": callback,
         }
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         return self._sum_of_weights(queries)
 
-    def _bound_history(self):
-        """Return the fitted history terms with the playlists of this ranker, or None."""
+    def bound_history(self):
+        """Return the fitted history terms with the playlists of this ranker, or None.
+
+        :meta private:
+        """
         history = self.history_
         if history is None:
             return None
@@ -553,27 +590,27 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             history.bind(self.membership_, self.user_of_playlist_, len(self.users_))
         return history
 
-    def _make_derived(self):
-        super()._make_derived()
-        self._bound_history()
+    def make_derived(self):
+        super().make_derived()
+        self.bound_history()
 
-    def _adds_to_scores(self):
+    def adds_to_scores(self):
         return self.history_ is not None and self.history_.changes_scores()
 
-    def _added_scores(self, queries, songs):
-        return self._bound_history().scores(queries, songs) if self._adds_to_scores() else []
+    def added_scores(self, queries, songs):
+        return self.bound_history().scores(queries, songs) if self.adds_to_scores() else []
 
-    def _public_query_vectors(self, queries):
-        vectors = self._query_vectors(queries)
-        if not self._adds_to_scores():
+    def full_vectors_of_queries(self, queries):
+        vectors = self.vectors_of_queries(queries)
+        if not self.adds_to_scores():
             return vectors
-        return append_vectors(vectors, self._bound_history().query_vectors(queries))
+        return append_vectors(vectors, self.bound_history().query_vectors(queries))
 
-    def _public_song_vectors(self, songs):
-        vectors = self._song_vectors(songs)
-        if not self._adds_to_scores():
+    def full_vectors_of_songs(self, songs):
+        vectors = self.vectors_of_songs(songs)
+        if not self.adds_to_scores():
             return vectors
-        return append_vectors(vectors, self._bound_history().song_vectors(songs))
+        return append_vectors(vectors, self.bound_history().song_vectors(songs))
 
     def _in_working_precision(self, features):
         if SOLVERS[self.solver].takes_single_precision and self.tol >= SINGLE_PRECISION_TOL:
@@ -591,7 +628,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             (user, "user", table.users),
             (playlist, "playlist", table.playlists),
         ):
-            codes = self._ids(role).codes(ids.index)
+            codes = Ids(getattr(self, f"{role}s_"), role).codes(ids.index)
             rows[codes >= 0] = getattr(self, f"{role}_coef_")[codes[codes >= 0]]
         return coef
 
@@ -628,6 +665,14 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
             part.copy() for part in objective.split(coef)
         )
+
+    def _attributes_at(self, table, objective, coef):
+        """Return the attributes that the ranker would have if the solver stopped at `coef`."""
+        stopped = copy(self)
+        stopped._store(table)
+        stopped._store_coef(objective, coef)
+        stopped.history_ = None  # history terms are fitted after all other weights
+        return vars(stopped)
 
     def _store_nothing_learned(self):
         """Store weights of zero: every playlist is full, which the warning has told."""

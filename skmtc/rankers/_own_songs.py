@@ -105,14 +105,14 @@ class OwnSongsRanker(ArtistRanker):
         owned = csr_array(one_hot(table.user_of_playlist, len(table.users)).T)
         self.playcounts_ = csr_array(owned @ as_ones(table.membership))
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         counts = one_hot(queries.users, len(self.users_)) @ self.playcounts_
         own = one_hot(queries.playlists, len(self.playlists_)) @ as_ones(self.membership_)
         counts = csr_array(counts - own)
         counts.eliminate_zeros()
         return csr_array(hstack([counts, np.ones((len(queries), 1))]))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         # One more than all memberships, so that no share of popularity is worth a playlist.
         shares = self._popularity_of(songs) / (1 + self.popularity_.sum())
         return csr_array(hstack([one_hot(songs.codes, len(self.songs_)), shares[:, None]]))

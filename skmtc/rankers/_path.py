@@ -1,7 +1,6 @@
 """Many settings of the penalties, each from the weights of a stronger one."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -61,37 +60,10 @@ def regularization_path(
             f"{ranker!r}. For other rankers fit each setting by itself."
         )
     settings = [_complete(ranker, setting) for setting in penalties]
-    for setting in settings:
-        clone(ranker).set_params(**setting)._check_parameters()
     order = np.argsort([-_strength(setting) for setting in settings], kind="stable")
-    fitted = _fit_path(clone(ranker), X, [settings[i] for i in order])
+    fitted = clone(ranker).fit_path(X, [settings[i] for i in order])
     places = np.argsort(order)
     return [fitted[place] for place in places]
-
-
-def _fit_path(base, X, settings):
-    """Fit settings in the order given."""
-    if not settings:
-        return []
-    base.set_params(**settings[0])
-    table, frame = base._start_fit(X)
-    features = base._fit_features(table, frame)
-    base._store(table)
-    path = [copy(base).set_params(**setting) for setting in settings]
-    if len(table.playlists) == 0:
-        for ranker in path:
-            ranker._store_nothing_learned()
-        return path
-    objective = base._objective(features, table)
-    # The objective takes penalties in the scaling of the problem, as `_objective` does.
-    penalties = [
-        {name: ranker._problem_parameters(table)[name] for name in PENALTIES} for ranker in path
-    ]
-    results = SOLVERS[base.solver].solve_path(objective, penalties, **base._solver_options())
-    for ranker, result in zip(path, results, strict=True):
-        ranker._store_result(objective, result, features)
-        ranker._fit_history(table, frame)
-    return path
 
 
 def _complete(ranker, setting):

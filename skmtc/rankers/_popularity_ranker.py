@@ -98,8 +98,8 @@ class PopularityRanker(ArtistRanker):
     def _fit(self, table, frame):
         self._fit_popularity(table)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         return np.ones((len(queries), 1))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         return self._popularity_of(songs)[:, None]

@@ -212,7 +212,7 @@ class RidgeRanker(FeatureRanker):
         )
         return (left * sizes) @ ridge_coef(features, right, **options)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         return self._first_known(
             queries,
             playlists=self.playlist_coef_,

@@ -29,13 +29,13 @@ def add_at(scores, ranker, queries, songs, query_of_row, song_of_row):
     query_of_row, song_of_row : ndarray of shape (n_rows,)
         The pair of each score.
     """
-    if not ranker._adds_to_scores():
+    if not ranker.adds_to_scores():
         return
     order = np.argsort(query_of_row, kind="stable")
     sorted_queries = query_of_row[order]
     for batch in row_batches(len(queries), ADDED_BYTES * len(songs)):
         rows = order[slice(*np.searchsorted(sorted_queries, [batch.start, batch.stop]))]
-        parts = ranker._added_scores(queries.take(np.arange(batch.start, batch.stop)), songs)
+        parts = ranker.added_scores(queries.take(np.arange(batch.start, batch.stop)), songs)
         places = query_of_row[rows] - batch.start, song_of_row[rows]
         for part in parts:
             scores[rows] += stored_values(part, *places)

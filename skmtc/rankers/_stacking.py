@@ -308,32 +308,32 @@ class StackingRanker(BaseRanker):
         """Return rows in the form of the table of `fit`."""
         return frame.to_numpy() if self._reads_arrays else frame
 
-    def _vectors_for(self, songs):
+    def vectors_for(self, songs):
         # Weights differ for known and new songs. Where all are of one kind, one block suffices.
         kinds = [kind for kind in (0, 1) if (songs.is_new == bool(kind)).any()]
         return partial(self._blocks_of_queries, kinds=kinds), self._blocks_of_songs(songs, kinds)
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         return self._blocks_of_queries(queries, kinds=(0, 1))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         return self._blocks_of_songs(songs, kinds=(0, 1))
 
-    def _public_query_vectors(self, queries):
-        parts = [ranker._public_query_vectors(queries) for ranker in self.estimators_]
+    def full_vectors_of_queries(self, queries):
+        parts = [ranker.full_vectors_of_queries(queries) for ranker in self.estimators_]
         scales = [self._scales(queries, kind) for kind in (0, 1)]
         blocks = [
             csr_array(part) * scale[k][:, None] for scale in scales for k, part in enumerate(parts)
         ]
         return csr_array(hstack(blocks))
 
-    def _public_song_vectors(self, songs):
-        parts = [csr_array(ranker._public_song_vectors(songs)) for ranker in self.estimators_]
+    def full_vectors_of_songs(self, songs):
+        parts = [csr_array(ranker.full_vectors_of_songs(songs)) for ranker in self.estimators_]
         of_kind = [(songs.is_new == bool(kind)).astype(float)[:, None] for kind in (0, 1)]
         return csr_array(hstack([part * mask for mask in of_kind for part in parts]))
 
     def _blocks_of_queries(self, queries, kinds):
-        parts = {k: self.estimators_[k]._query_vectors(queries) for k in self._used(kinds)}
+        parts = {k: self.estimators_[k].vectors_of_queries(queries) for k in self._used(kinds)}
         blocks = []
         for kind in kinds:
             scale = self._scales(queries, kind, parts)
@@ -341,7 +341,7 @@ class StackingRanker(BaseRanker):
         return np.hstack(blocks) if blocks else np.zeros((len(queries), 1))
 
     def _blocks_of_songs(self, songs, kinds):
-        parts = {k: self.estimators_[k]._song_vectors(songs) for k in self._used(kinds)}
+        parts = {k: self.estimators_[k].vectors_of_songs(songs) for k in self._used(kinds)}
         blocks = []
         for kind in kinds:
             is_of_kind = (songs.is_new == bool(kind)).astype(float)[:, None]
@@ -366,14 +366,14 @@ class StackingRanker(BaseRanker):
         for k, ranker in enumerate(self.estimators_):
             if vectors is not None and k not in vectors:
                 continue
-            own = ranker._query_vectors(queries) if vectors is None else vectors[k]
+            own = ranker.vectors_of_queries(queries) if vectors is None else vectors[k]
             scales[k] = weights[:, k] * inverse_spread(own, self._spread[k])
         return scales
 
-    def _make_derived(self):
-        super()._make_derived()
+    def make_derived(self):
+        super().make_derived()
         for ranker in self.estimators_:
-            ranker._make_derived()
+            ranker.make_derived()
         _ = self._spread
 
     @property
@@ -382,28 +382,31 @@ class StackingRanker(BaseRanker):
             self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
         return self._spread_vectors
 
-    def _adds_to_scores(self):
+    def adds_to_scores(self):
         used = self._used((0, 1))
-        return any(self.estimators_[k]._adds_to_scores() for k in used)
+        return any(self.estimators_[k].adds_to_scores() for k in used)
 
-    def _added_scores(self, queries, songs):
+    def added_scores(self, queries, songs):
         kinds = songs.is_new.astype(np.intp)
         added = []
         for k in self._used((0, 1)):
             ranker = self.estimators_[k]
-            if not ranker._adds_to_scores():
+            if not ranker.adds_to_scores():
                 continue
             scales = np.stack([self._scales(queries, kind)[k] for kind in (0, 1)])
-            for part in ranker._added_scores(queries, songs):
+            for part in ranker.added_scores(queries, songs):
                 rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
                 data = part.data * scales[kinds[part.indices], rows]
                 added.append(csr_array((data, part.indices, part.indptr), shape=part.shape))
         return added
 
-    def _scores_of_rankers(self, frame):
-        """Return what each ranker adds to the scores of rows, for explanations."""
-        queries, query_of_row = self._distinct_queries(frame)
-        songs, song_of_row = self._distinct_songs(frame)
+    def scores_of_rankers(self, frame):
+        """Return what each ranker adds to the scores of rows, for explanations.
+
+        :meta private:
+        """
+        queries, query_of_row = self.reader.distinct_queries(frame)
+        songs, song_of_row = self.reader.distinct_songs(frame)
         kinds = songs.is_new.astype(np.intp)[song_of_row]
         scales = [self._scales(queries, kind) for kind in (0, 1)]
         found = []

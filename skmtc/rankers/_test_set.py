@@ -20,7 +20,7 @@ from skmtc._utils.sparse import add_sparse
 from skmtc._utils.validation import check_choice
 from skmtc.metrics import Ranking
 from skmtc.rankers._scoring import ADDED_BYTES
-from skmtc.rankers.recommend import scores_are_equal, warn_equal_scores
+from skmtc.rankers.recommend import scores_are_equal, seen_candidates, warn_equal_scores
 
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
@@ -191,21 +191,21 @@ class TestSet:
 def build_test_set(ranker, frame, candidates, exclude_seen=True):
     """Make the test_set of a test table; see `BaseRanker.__skmtc_test_set__`."""
     check_choice("candidates", candidates, {"auto", "all"})
-    queries, query_of_row = ranker._distinct_queries(frame)
-    songs, song_of_row = ranker._distinct_songs(frame)
+    queries, query_of_row = ranker.reader.distinct_queries(frame)
+    songs, song_of_row = ranker.reader.distinct_songs(frame)
     ranked, column_of_song = songs, np.arange(len(songs))
     if candidates == "all" or not songs.is_new.all():
-        ranked, column_of_song = _with_catalogue(ranker._catalogue(), songs)
+        ranked, column_of_song = _with_catalogue(ranker.reader.catalogue(), songs)
     y_true = csr_array(
         (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
         shape=(len(queries), len(ranked)),
     )
-    ignore = ranker._seen(queries, ranked, exclude_seen)
+    ignore = seen_candidates(ranker, queries, ranked, exclude_seen)
     if ignore is not None and exclude_seen == "user":
         y_true = csr_array(y_true > ignore)
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
-    columns = ranker._find_columns(queries.rows, ("playlist",))
-    query_vectors, song_vectors = ranker._vectors_for(ranked)
+    columns = ranker.reader.find_columns(queries.rows, ("playlist",))
+    query_vectors, song_vectors = ranker.vectors_for(ranked)
     playlists = queries.rows[columns.playlist].to_numpy()
     return TestSet(
         users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
@@ -219,7 +219,7 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
         query_vectors=query_vectors,
         song_vectors=song_vectors,
         added_scores=(
-            partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
+            partial(ranker.added_scores, songs=ranked) if ranker.adds_to_scores() else None
         ),
         warn_equal=lambda n_equal: warn_equal_scores(
             ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."

@@ -200,7 +200,7 @@ def test_what_scipy_remembers_of_an_array_is_not_believed():
         check_fitted_state(ranker)
 
 
-@pytest.mark.parametrize("name", ["predict", "_fitted_state", "_query_vectors"])
+@pytest.mark.parametrize("name", ["predict", "_fitted_state", "vectors_of_queries"])
 def test_no_state_hides_a_method_or_a_declaration(name):
     ranker = PopularityRanker().fit(X_TRAIN)
     with pytest.raises(ValueError, match=f"`{name}` must not hide"):
@@ -210,7 +210,7 @@ def test_no_state_hides_a_method_or_a_declaration(name):
 def test_what_is_derived_is_never_read_from_a_file():
     ranker = PopularityRanker().fit(X_TRAIN)
     again = PopularityRanker()
-    again.__setstate__(ranker.__getstate__() | {"_lookups": {"user": "wrong"}})
+    again.__setstate__(ranker.__getstate__() | {"_reader": {"user": "wrong"}})
     np.testing.assert_array_equal(again.recommend(QUERIES)[0], ranker.recommend(QUERIES)[0])
 
 

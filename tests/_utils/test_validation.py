@@ -18,7 +18,7 @@ def test_bounds():
     check_number("tol", 1e-9, above=0)
     with pytest.raises(ValueError, match="above 0; got 0"):
         check_number("tol", 0, above=0)
-    with pytest.raises(ValueError, match=r"a whole number of 1 or more; got 1\.5"):
+    with pytest.raises(ValueError, match=r"an integer of 1 or more; got 1\.5"):
         check_number("n", 1.5, at_least=1, whole=True)
 
 

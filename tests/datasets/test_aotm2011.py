@@ -144,7 +144,7 @@ def test_a_file_without_playlists_is_an_error(tmp_path, content):
 def test_a_filter_that_leaves_nothing_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"got no playlists left .* Lower `min_songs`"):
         load_aotm2011(_write(tmp_path, RECORDS), min_songs=9)
-    with pytest.raises(ValueError, match="`min_songs` must be a whole number; got 'all'"):
+    with pytest.raises(ValueError, match="`min_songs` must be an integer; got 'all'"):
         load_aotm2011(_write(tmp_path, RECORDS), min_songs="all")
 
 

@@ -75,9 +75,9 @@ def test_names_and_axes_may_be_given():
 
 
 def test_parameters_are_checked():
-    with pytest.raises(ValueError, match="`max_songs` must be a whole number of 1 or more"):
+    with pytest.raises(ValueError, match="`max_songs` must be an integer of 1 or more"):
         ColdStartDisplay.from_splitter(PAPER[0], X, max_songs=0)
-    with pytest.raises(ValueError, match="`split` must be a whole number of 0 or more"):
+    with pytest.raises(ValueError, match="`split` must be an integer of 0 or more"):
         ColdStartDisplay.from_splitter(PAPER[0], X, split=-1)
     with pytest.raises(ValueError, match="at least one splitter"):
         ColdStartDisplay.from_splitters([], X)

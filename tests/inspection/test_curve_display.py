@@ -37,9 +37,9 @@ def test_every_point_is_the_mean_that_a_scorer_gives(metric, setting):
 def test_queries_are_ranked_once_for_all_lengths(metric, monkeypatch):
     ranker = RANKERS["ridge"]
     calls = []
-    ask = RidgeRanker._query_vectors
+    ask = RidgeRanker.vectors_of_queries
     monkeypatch.setattr(
-        RidgeRanker, "_query_vectors", lambda self, q: (calls.append(len(q)), ask(self, q))[1]
+        RidgeRanker, "vectors_of_queries", lambda self, q: (calls.append(len(q)), ask(self, q))[1]
     )
     rows = COLD_ROWS["playlist"]
     DISPLAYS[metric].from_estimator(ranker, rows, k=range(1, 40))

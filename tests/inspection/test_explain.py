@@ -131,7 +131,7 @@ def test_a_term_that_is_in_no_part_is_noticed():
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, "all"])
 def test_top_is_checked(top):
-    with pytest.raises(ValueError, match="`top` must be a whole number of 1 or more"):
+    with pytest.raises(ValueError, match="`top` must be an integer of 1 or more"):
         explain(FITTED["ridge"], X_TRAIN.iloc[:1], top=top)
 
 

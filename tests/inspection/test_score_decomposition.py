@@ -22,7 +22,7 @@ FITTED = MultitaskPlaylistRanker(
 
 
 def _weights(rows):
-    queries = FITTED._read_queries(rows)
+    queries = FITTED.reader.queries(rows)
     return queries, weights_of(FITTED, queries)
 
 

@@ -63,7 +63,7 @@ def test_deviations_are_those_of_the_catalogue_dense_or_sparse():
 def test_n_limits_the_list():
     assert len(top_features(FITTED, n=2)) == 2
     assert top_features(FITTED, n=2).index.tolist() == top_features(FITTED).index[:2].tolist()
-    with pytest.raises(ValueError, match="`n` must be a whole number of 1 or more; got 0"):
+    with pytest.raises(ValueError, match="`n` must be an integer of 1 or more; got 0"):
         top_features(FITTED, n=0)
 
 

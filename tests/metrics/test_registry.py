@@ -67,7 +67,7 @@ def test_every_metric_can_be_named():
     [
         ("auc@10", None, "`k` must be given to .* only; got 10 for 'auc'"),
         ("spread", 3, "`k` must be given to .* only; got 3 for 'spread'"),
-        ("hit_rate@ten", None, "`k` must be said once, as a whole number; got 'hit_rate@ten'"),
+        ("hit_rate@ten", None, "`k` must be said once, as an integer; got 'hit_rate@ten'"),
         ("hit_rate@", None, "`k` must be said once"),
         ("precision", None, "A metric must be one of .*; got 'precision'"),
         ("hit_rate@10", 3, "`k` must be said once"),

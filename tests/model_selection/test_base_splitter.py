@@ -146,14 +146,14 @@ def test_describe_tells_of_random_splits():
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
-        (ColdPlaylistSplit(0), "`n_splits` must be a positive integer; got 0"),
-        (ColdUserKFold(1), "`n_splits` must be a whole number from 2 on; got 1"),
+        (ColdPlaylistSplit(0), "`n_splits` must be an integer of at least 1; got 0"),
+        (ColdUserKFold(1), "`n_splits` must be an integer of at least 2; got 1"),
         (ColdUserKFold(13), "`n_splits` must be at most the number of users, 12; got 13"),
         (ColdSongKFold(16), "`n_splits` must be at most the number of songs, 15; got 16"),
         (ColdPlaylistKFold(99), "`n_splits` must be at most the number of playlists, 30; got 99"),
         (ColdUserSplit(user_size=1.0), "`user_size` must be a share above 0 and below 1; got 1.0"),
         (ColdPlaylistSplit(playlist_size="half"), "`playlist_size` must be a share"),
-        (ColdPlaylistSplit(min_song_count=0), "`min_song_count` must be a positive integer"),
+        (ColdPlaylistSplit(min_song_count=0), "`min_song_count` must be an integer of at least 1"),
         (
             ColdPlaylistSplit(min_song_count=99),
             "must have test rows; got none of 150 rows, .* or a lower `min_song_count`.",

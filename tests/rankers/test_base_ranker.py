@@ -205,7 +205,7 @@ def _queries(**changes):
     [
         ({"n_recommendations": 500}, "number of candidate songs: [0-9]+; got 500. Pass fewer"),
         ({"n_recommendations": 0}, "positive integer; got 0"),
-        ({"n_recommendations": 2.0}, "whole number"),
+        ({"n_recommendations": 2.0}, "positive integer"),
         ({"candidates": ["song1", "nope"]}, r"2 ids, 1 of them unknown: \['nope'\]"),
         ({"candidates": np.array([], dtype=str)}, "got 0 ids"),
         ({"candidates": ["song1", "song1"]}, "distinct songs; got 'song1' more than once"),

@@ -50,10 +50,12 @@ class RandomRanker(BaseRanker):
     def _fit(self, table, frame):
         pass
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
+        """Return the same vector for all."""
         return np.ones((len(queries), 1))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
+        """Return a random number for each song."""
         seeds = [zlib.crc32(str(song).encode()) for song in songs.ids]
         return np.array([np.random.default_rng(seed).standard_normal(1) for seed in seeds])
 
@@ -77,7 +79,7 @@ def test_scores_are_weighted_sums_of_standardised_scores(stack):
         rows = rows.reindex(columns=X.columns)
         expected = np.zeros(len(rows))
         for k, ranker in enumerate(stack.estimators_):
-            own = ranker._query_vectors(ranker._read_queries(rows.head(1)))
+            own = ranker.vectors_of_queries(ranker.reader.queries(rows.head(1)))
             spread = (own @ spread_vectors(ranker).T).std()
             weights = stack.coef_[:, WHO.index(who), k]
             is_new = ~rows["song"].isin(stack.songs_)

@@ -51,7 +51,7 @@ def positive(text):
 def whole_seed(text):
     """Read a seed."""
     if not text.isdecimal() or int(text) >= 2**32:
-        raise ArgumentTypeError(f"must be a whole number from 0 to 2**32 - 1; got {text!r}")
+        raise ArgumentTypeError(f"must be an integer from 0 to 2**32 - 1; got {text!r}")
     return int(text)
 
 

@@ -83,7 +83,7 @@ class Join:
         check_joinable(self.msd, self.genres)
         if isinstance(self.min_songs, bool) or not isinstance(self.min_songs, int | np.integer):
             raise ValueError(
-                f"`min_songs` must be a whole number; got {self.min_songs!r}. Pass 1 to keep all "
+                f"`min_songs` must be an integer; got {self.min_songs!r}. Pass 1 to keep all "
                 "playlists."
             )
 

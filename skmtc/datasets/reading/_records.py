@@ -167,7 +167,7 @@ class _Window:
 
         Records mostly start alike. If what lies between two starts is whole JSON, then it is the
         record; what orjson does not take, the standard library has the last word on. They differ
-        only in whole numbers beyond 64 bits, which come as floats here.
+        only in integers beyond 64 bits, which come as floats here.
         """
         start = _FIRST_KEY.match(self._text, position)
         following = self._text.find(start.group(), start.end()) if start else -1

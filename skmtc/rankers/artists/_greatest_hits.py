@@ -66,14 +66,14 @@ class GreatestHitsRanker(ArtistRanker):
         names = self.artists_[kept["artists"]]
         return kept | {"popular artists": np.isin(self.popular_artists_, names)}
 
-    def _query_vectors(self, queries):
+    def vectors_of_queries(self, queries):
         users = one_hot(queries.users, len(self.users_)) @ self.artists_of_user_
         users = users + self._popular_where(queries.users < 0)
         playlists = one_hot(queries.playlists, len(self.playlists_)) @ self.artists_of_playlist_
         playlists = playlists + users.multiply((queries.playlists < 0)[:, None])
         return csr_array(hstack([self._weigh(csr_array(users)), self._weigh(csr_array(playlists))]))
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         n_artists, is_new = len(self.artists_), songs.is_new
         columns = np.empty(len(songs), dtype=np.intp)
         columns[~is_new] = self.artist_of_song_[songs.codes[~is_new]]

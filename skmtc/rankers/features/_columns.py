@@ -11,7 +11,7 @@ from skmtc._utils.fitted_state import Plain
 class Columns(TransformerMixin, VersionedState, BaseEstimator):
     """Take some columns of a DataFrame by name, or of an array by position.
 
-    scikit-learn's `ColumnTransformer` reads whole numbers as positions, also where they are the
+    scikit-learn's `ColumnTransformer` reads integers as positions, also where they are the
     names of columns.
 
     Parameters

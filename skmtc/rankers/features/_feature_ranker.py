@@ -101,7 +101,7 @@ class FeatureRanker(BaseRanker):
             state["song_features_"] = without_ids(self.song_features_, gone, label)
         return state
 
-    def _song_vectors(self, songs):
+    def vectors_of_songs(self, songs):
         if not songs.is_new.any():
             return self.song_vectors_ if songs.is_catalogue else self.song_vectors_[songs.codes]
         new = self._with_constant(self._features_of_new(songs))
@@ -110,7 +110,9 @@ class FeatureRanker(BaseRanker):
 
     def _features_of_new(self, songs):
         """Return the features of new songs, without the constant one."""
-        rows = self._transformer_input(songs.new_rows, self._find_columns(songs.new_rows, ()).song)
+        rows = self._transformer_input(
+            songs.new_rows, self.reader.find_columns(songs.new_rows, ()).song
+        )
         return make_features(self.song_features_, rows)
 
     def _appended_song_vectors(self, appended):
@@ -119,7 +121,7 @@ class FeatureRanker(BaseRanker):
         if len(appended.songs) == known.shape[0]:
             return known
         songs = Songs(appended.songs.values, appended.song_source, appended.song_rows)
-        vectors = self._song_vectors(songs)
+        vectors = self.vectors_of_songs(songs)
         if vectors.shape[1] > 0:
             _check_magnitude(vectors, self.feature_names_out_)
         if issparse(vectors) and not issparse(known):
@@ -131,7 +133,7 @@ class FeatureRanker(BaseRanker):
         known = self.user_attributes_
         if known is None or len(appended.user_rows) == 0:
             return known if known is None else known[appended.user_source]
-        columns = self._find_columns(appended.user_rows, ())
+        columns = self.reader.find_columns(appended.user_rows, ())
         owner = columns.playlist if columns.user is None else columns.user
         rows = self._transformer_input(appended.user_rows, owner)
         new = make_features(self.user_features_, rows, "user_features")
@@ -169,14 +171,14 @@ class FeatureRanker(BaseRanker):
 
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
-        described = set(rows.columns) - set(self._find_columns(rows, ()).labels)
+        described = set(rows.columns) - set(self.reader.find_columns(rows, ()).labels)
         if self.user_features_ is None or len(self.users_) == 0:
             return None
         if not self._reads_arrays:
             described &= set(self._is_number)
         if not described:
             return None
-        columns = self._find_columns(rows, ())
+        columns = self.reader.find_columns(rows, ())
         owner = columns.playlist if self.user is None else columns.user
         rows = self._with_missing(self._transformer_input(rows, owner))
         attributes = _zeros_for_missing(transform_rows(self.user_features_, rows))
@@ -201,7 +203,7 @@ class FeatureRanker(BaseRanker):
         """
         if self._reads_arrays:
             return rows.to_numpy()
-        columns = self._find_columns(rows, ())
+        columns = self.reader.find_columns(rows, ())
         others = [c for c in columns.labels if c is not None and c != own_id]
         return rows.drop(columns=others)
 

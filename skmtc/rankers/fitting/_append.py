@@ -53,20 +53,20 @@ class AppendedTable:
 
 def append_table(ranker, frame):
     """Read a table with the columns of `fit`, and join it with what a ranker has."""
-    ranker._read_queries(frame, ROLES)  # checks that known playlists keep their owners
-    columns = ranker._find_columns(frame, ROLES)
+    ranker.reader.queries(frame, ROLES)  # checks that known playlists keep their owners
+    columns = ranker.reader.find_columns(frame, ROLES)
     labels = dict(zip(ROLES, columns.labels, strict=True))
     if columns.user is None:
         labels["user"] = columns.playlist
-    joined = {role: _append_ids(ranker._ids(role), frame, label) for role, label in labels.items()}
-    song, playlist, user = joined["song"], joined["playlist"], joined["user"]
+    known = ranker.reader.ids
+    user, playlist, song = (_append_ids(known[role], frame, labels[role]) for role in ROLES)
     if columns.user is not None:
         given, codes = np.unique(playlist.codes, return_inverse=True)
         check_owners(user.codes, codes, user.ids, Ids(playlist.ids.index[given], "playlist"))
     owners = np.empty(len(playlist.ids), dtype=np.intp)
-    known = playlist.source >= 0
-    old_owners = ranker.user_of_playlist_[playlist.source[known]]
-    owners[known] = np.flatnonzero(user.source >= 0)[old_owners]
+    is_known = playlist.source >= 0
+    old_owners = ranker.user_of_playlist_[playlist.source[is_known]]
+    owners[is_known] = np.flatnonzero(user.source >= 0)[old_owners]
     owners[playlist.codes] = user.codes
     membership, n_repeated = _append_memberships(ranker.membership_, song, playlist)
     whole = AppendedTable(

@@ -1,7 +1,5 @@
 """Watching a fit by scikit-learn's callbacks, which there are from version 1.9 on."""
 
-from copy import copy
-
 import numpy as np
 
 try:
@@ -30,13 +28,12 @@ class FitCallbacks:
     X : DataFrame or array
         The table that it is fitted on.
 
-    table : MembershipTable
-        The same, read.
+    attributes_at : callable
+        Returns the fitted attributes for an objective and the coefficients of an iteration.
     """
 
-    def __init__(self, ranker, X, table):
-        self.ranker = ranker
-        self.table = table
+    def __init__(self, ranker, X, attributes_at):
+        self.attributes_at = attributes_at
         self.stopped = False
         # `ScoringMonitor` gives no score without y. All rows are positives; rankers ignore it.
         self._data = {"estimator": ranker, "X": X, "y": np.ones(len(X))}
@@ -54,7 +51,7 @@ class FitCallbacks:
         self.stopped = context.call_on_fit_task_end(
             **self._data,
             # Called only if a callback asks for the ranker as it is by now.
-            reconstruction_attributes=lambda: self._attributes(objective, state),
+            reconstruction_attributes=lambda: self.attributes_at(objective, state["coef"]()),
         )
         return self.stopped
 
@@ -62,11 +59,3 @@ class FitCallbacks:
         """Report that the ranker is fitted."""
         if self._context is not None:
             self._context.call_on_fit_task_end(**self._data, reconstruction_attributes={})
-
-    def _attributes(self, objective, state):
-        """Return the attributes that the ranker would have if it stopped here."""
-        stopped = copy(self.ranker)
-        stopped._store(self.table)
-        stopped._store_coef(objective, state["coef"]())
-        stopped.history_ = None  # history terms are fitted after all other weights
-        return vars(stopped)

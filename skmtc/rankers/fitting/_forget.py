@@ -92,7 +92,7 @@ def _known_codes(ranker, users):
     if len(users) == 0:
         return np.empty(0, dtype=np.intp)
     users = np.asarray(users)
-    codes = ranker._ids("user").codes(users)
+    codes = ranker.reader.codes("user", users)
     if (codes < 0).any():
         unknown = users[codes < 0]
         raise ValueError(

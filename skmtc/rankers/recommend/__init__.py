@@ -1,7 +1,7 @@
 """The best songs of each query: top k, seen songs, artist cap, ties."""
 
 from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
-from skmtc.rankers.recommend._seen import seen_songs
+from skmtc.rankers.recommend._seen import seen_candidates
 from skmtc.rankers.recommend._ties import (
     scores_are_equal,
     tie_popularity,
@@ -17,7 +17,7 @@ __all__ = [
     "best_with_cap",
     "row_products",
     "scores_are_equal",
-    "seen_songs",
+    "seen_candidates",
     "tie_popularity",
     "tie_ranks",
     "warn_equal_scores",

@@ -23,7 +23,7 @@ def seen_songs(ranker, queries, which):
     Returns
     -------
     seen : csr_array of shape (n_queries, n_songs) or None
-        True where a song is seen; None where there is nobody to have seen any.
+        True where a song is seen; None if no query is known.
     """
     check_exclude_seen(which)
     held = as_ones(ranker.membership_)
@@ -34,6 +34,15 @@ def seen_songs(ranker, queries, which):
         codes = queries.users
         held = csr_array(one_hot(ranker.user_of_playlist_, len(ranker.users_)).T) @ held
     return csr_array(one_hot(codes, held.shape[0]) @ held).astype(bool)
+
+
+def seen_candidates(ranker, queries, songs, which):
+    """Mark the candidates that queries already have, as `seen_songs` marks the whole catalogue."""
+    seen = seen_songs(ranker, queries, which)
+    if seen is None or songs.is_catalogue:
+        return seen
+    columns = one_hot(songs.codes, len(ranker.songs_)).T
+    return csr_array(seen.astype(float) @ columns).astype(bool)
 
 
 def check_exclude_seen(which):

@@ -10,6 +10,7 @@ from skmtc._table.queries import Songs
 from skmtc._utils.sparse import add_sparse
 from skmtc.optimize import solve_log_rank
 from skmtc.rankers.history import mixed_shares, sample_pairs, softmax_weights
+from skmtc.rankers.recommend import seen_candidates
 from skmtc.rankers.stacking._situations import WHAT, WHO, who_asks
 
 # Songs of the catalogue by which the spread of a query's scores is measured.
@@ -26,7 +27,7 @@ def spread_vectors(ranker):
     """Return the vectors of songs by which the spread of a query's scores is measured."""
     n_songs = len(ranker.songs_)
     codes = np.unique(np.linspace(0, n_songs - 1, min(n_songs, SPREAD_SONGS)).astype(np.intp))
-    return ranker._song_vectors(Songs(ranker.songs_[codes], codes))
+    return ranker.vectors_of_songs(Songs(ranker.songs_[codes], codes))
 
 
 def inverse_spread(query_vectors, song_vectors):
@@ -64,15 +65,15 @@ def _weights_of_nearest(coef, n_held_out, who):
 def _pairs_of_situations(rankers, held, rng):
     """Yield the situations of held-out rows, with their pairs."""
     first = rankers[0]
-    frame = first._read(held, reset=False)
-    queries, query_of_row = first._distinct_queries(frame)
-    songs, song_of_row = first._distinct_songs(frame)
+    frame = first.read_table(held)
+    queries, query_of_row = first.reader.distinct_queries(frame)
+    songs, song_of_row = first.reader.distinct_songs(frame)
     who = who_asks(queries)
     for kind in range(len(WHAT)):
         rows = songs.is_new[song_of_row] == bool(kind)
         candidates = Songs(songs.ids[songs.is_new], songs.codes[songs.is_new], songs.new_rows)
         if not kind:
-            candidates = first._catalogue()
+            candidates = first.reader.catalogue()
         columns = np.cumsum(songs.is_new)[song_of_row] - 1 if kind else songs.codes[song_of_row]
         if not rows.any():
             continue
@@ -87,7 +88,7 @@ def _pairs_of_situations(rankers, held, rng):
                 continue
             found = np.sort(rng.permutation(found)[:MOST_PLAYLISTS])
             chosen = queries.take(found)
-            seen = first._seen(chosen, candidates, True)
+            seen = seen_candidates(first, chosen, candidates, True)
             pairs = sample_pairs(
                 partial(_score_rows, score, chosen),
                 len(rankers),
@@ -101,16 +102,16 @@ def _pairs_of_situations(rankers, held, rng):
 
 def _make_scorer(rankers, songs):
     """Return a function that returns the standardised scores of songs, one array per ranker."""
-    song_vectors = [ranker._song_vectors(songs) for ranker in rankers]
+    song_vectors = [ranker.vectors_of_songs(songs) for ranker in rankers]
     spread = [spread_vectors(ranker) for ranker in rankers]
 
     def score(queries):
         found = []
         for k, ranker in enumerate(rankers):
-            own = ranker._query_vectors(queries)
+            own = ranker.vectors_of_queries(queries)
             scores = safe_sparse_dot(own, song_vectors[k].T, dense_output=True)
-            if ranker._adds_to_scores():
-                for part in ranker._added_scores(queries, songs):
+            if ranker.adds_to_scores():
+                for part in ranker.added_scores(queries, songs):
                     add_sparse(scores, part)
             found.append(scores * inverse_spread(own, spread[k])[:, None])
         return found

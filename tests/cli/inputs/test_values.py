@@ -36,5 +36,5 @@ def test_numbers_of_things(text):
 
 def test_seeds():
     assert whole_seed("0") == 0
-    with pytest.raises(ArgumentTypeError, match="whole number from 0"):
+    with pytest.raises(ArgumentTypeError, match="integer from 0"):
         whole_seed(str(2**32))

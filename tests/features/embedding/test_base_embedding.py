@@ -123,10 +123,10 @@ def test_word2vec_without_gensim_says_what_to_install(cls, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"vector_size": 0}, "`vector_size` must be a whole number of 1 or more; got 0"),
-        ({"window": 1.5}, "`window` must be a whole number"),
-        ({"epochs": 0}, "`epochs` must be a whole number"),
-        ({"min_count": 0}, "`min_count` must be a whole number"),
+        ({"vector_size": 0}, "`vector_size` must be an integer of 1 or more; got 0"),
+        ({"window": 1.5}, "`window` must be an integer"),
+        ({"epochs": 0}, "`epochs` must be an integer"),
+        ({"min_count": 0}, "`min_count` must be an integer"),
         ({"learning_rate": 0}, "`learning_rate` must be a number above 0"),
         ({"method": "magic"}, r"`method` must be one of \['svd', 'word2vec'\]; got 'magic'"),
     ],

@@ -43,7 +43,7 @@ def test_artists_are_of_one_type(Ranker):
 @both
 @pytest.mark.parametrize("n_artists", [0, 2.5, "ten"])
 def test_n_artists_is_checked(Ranker, n_artists):
-    with pytest.raises(ValueError, match="`n_artists` must be a whole number of 1 or more"):
+    with pytest.raises(ValueError, match="`n_artists` must be an integer of 1 or more"):
         Ranker(n_artists=n_artists).fit(five_songs())
 
 

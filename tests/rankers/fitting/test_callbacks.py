@@ -91,7 +91,7 @@ if HAS_CALLBACKS:
         ranker = _ranker(history=("song",)).set_callbacks(recorder).fit(X)
         first, last = recorder.rankers[0], recorder.rankers[-1]
         np.testing.assert_array_equal(last.predict(X), ranker.predict(X))
-        assert not first._adds_to_scores()
+        assert not first.adds_to_scores()
         again = Recorder()
         ranker.set_callbacks(again).fit(X.head(60))  # with other playlists than before
         np.testing.assert_array_equal(again.rankers[0].songs_, ranker.songs_)

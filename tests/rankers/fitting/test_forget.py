@@ -79,7 +79,7 @@ def test_what_is_kept_of_the_training_rows_is_documented(ranker):
     found = {
         name
         for name, value in vars(ranker).items()
-        if name != "_lookups" and any(n_rows & set(np.shape(a)) for a in _arrays(value))
+        if name != "_reader" and any(n_rows & set(np.shape(a)) for a in _arrays(value))
     }
     assert found <= DOCUMENTED
     assert found >= {"users_", "playlists_", "membership_", "user_of_playlist_"}
@@ -163,7 +163,7 @@ def test_no_byte_of_the_forgotten_is_stored(ranker, tmp_path):
     after = _stored(ranker, tmp_path)
     assert not [mark for mark in MARKS if mark in after]
     for role in ("user", "playlist", "song"):
-        assert not [i for i in ranker._ids(role).values if i.encode().startswith(MARKS)]
+        assert not [i for i in ranker.reader.ids[role].values if i.encode().startswith(MARKS)]
     check_fitted_state(ranker)
     assert np.isfinite(ranker.predict(X)).all()  # the songs that went are new songs
 

@@ -65,7 +65,7 @@ def test_without_history_the_model_is_the_papers_to_the_bit(X, paper, ranker):
         np.testing.assert_array_equal(getattr(paper, name), getattr(ranker, name))
     assert paper.history_ is None
     pairs = all_pairs(queries_of(X).iloc[::9], X)
-    inner = paper._sum_of_weights(paper._distinct_queries(pairs)[0])
+    inner = paper._sum_of_weights(paper.reader.distinct_queries(pairs)[0])
     vectors = paper.query_vectors(pairs[["user", "playlist"]].drop_duplicates())
     assert set(map(tuple, inner)) == set(map(tuple, vectors))
 
@@ -74,8 +74,8 @@ def test_scores_are_those_of_the_paper_and_the_terms(X, paper, ranker):
     queries = queries_of(X)
     pairs = all_pairs(queries, X)
     added = (ranker.predict(pairs) - paper.predict(pairs)).reshape(len(queries), -1)
-    songs = ranker._ids("song").codes(X.drop_duplicates("song")["song"])
-    asked = ranker._read_queries(queries)
+    songs = ranker.reader.codes("song", X.drop_duplicates("song")["song"])
+    asked = ranker.reader.queries(queries)
     terms = PairFeatures(
         TERMS,
         ranker.membership_,
@@ -109,11 +109,11 @@ def test_all_ways_to_a_score_agree(X, ranker):
 
 
 def test_terms_add_up_to_what_is_added(X, ranker):
-    queries = ranker._read_queries(queries_of(X))
-    for songs in (ranker._catalogue(), ranker._read_candidates(ranker.songs_[3:9])):
+    queries = ranker.reader.queries(queries_of(X))
+    for songs in (ranker.reader.catalogue(), ranker.reader.candidates(ranker.songs_[3:9])):
         by_term = ranker.history_.scores_by_term(queries, songs)
         assert tuple(by_term) == TERMS
-        whole = sum(ranker._added_scores(queries, songs)).toarray()
+        whole = sum(ranker.added_scores(queries, songs)).toarray()
         np.testing.assert_allclose(sum(by_term.values()).toarray(), whole, atol=1e-6)
 
 
@@ -237,8 +237,8 @@ def test_partial_fit_adds_to_the_history(X):
         repeat_rate=history.repeat_rate_,
         propensity=history.propensity_,
     )
-    asked = whole._read_queries(queries_of(X))
-    added = sum(whole._added_scores(asked, whole._catalogue())).toarray()
+    asked = whole.reader.queries(queries_of(X))
+    added = sum(whole.added_scores(asked, whole.reader.catalogue())).toarray()
     for is_known in (False, True):
         rows = (asked.playlists >= 0) == is_known
         coef = history.gain * before[0, int(not is_known)]
@@ -246,7 +246,7 @@ def test_partial_fit_adds_to_the_history(X):
         np.testing.assert_allclose(added[rows], sum(expected).toarray(), atol=1e-6)
     assert history.artists_[history.artist_of_song_[whole.songs_ == "a new song"]] == "a new artist"
     # Neighbours and propensities of known songs are those of before, in their new places.
-    places = whole._ids("song").codes(np.unique(X[~late]["song"]))
+    places = whole.reader.codes("song", np.unique(X[~late]["song"]))
     old = MultitaskPlaylistRanker(history=TERMS, random_state=0).fit(X[~late])
     for now, then in zip(history.neighbors_, old.history_.neighbors_, strict=True):
         np.testing.assert_allclose(now.toarray()[np.ix_(places, places)], then.toarray())

@@ -15,7 +15,7 @@ QUERIES = pd.DataFrame(
 
 def seen_by(which):
     ranker = PopularityRanker().fit(five_songs())
-    seen = seen_songs(ranker, ranker._read_queries(QUERIES), which)
+    seen = seen_songs(ranker, ranker.reader.queries(QUERIES), which)
     return None if seen is None else [set(ranker.songs_[row]) for row in seen.toarray()]
 
 
