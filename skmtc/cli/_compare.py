@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
-from skmtc._paired import MODERATE
 from skmtc.cli._comparison import CURVES, Comparison
 from skmtc.cli._config import Config, read_config
 from skmtc.cli._errors import CommandError, one_line
@@ -16,7 +15,7 @@ from skmtc.cli._rankers import available_rankers, make_ranker
 from skmtc.cli._report import check_folder, write_partly, write_report
 from skmtc.cli._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli._table import open_table, sample_table
-from skmtc.cli._text import comparison_text
+from skmtc.cli._text import comparison_text, has_best
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
 # The places K of the curves; with more than half of the candidates any ranker hits.
@@ -143,7 +142,7 @@ def _stacked(tables, columns):
 
 def _sorted(rows, metrics):
     """Put the best rankers by the first metric that has a best first, and failed ones last."""
-    chosen = next((m for m in metrics if not m.startswith(MODERATE)), metrics[0])
+    chosen = next((m for m in metrics if has_best(m)), metrics[0])
     return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 
 

@@ -13,9 +13,13 @@ from skmtc.cli._settings import SETTINGS
 from skmtc.cli._tune import run_tune
 from skmtc.cli._values import attributes, metric_name, positive, setting_name, whole_seed
 from skmtc.cli._values import ranker_name as ranker_type
+from skmtc.metrics._registry import RECORDS
 
 RANKER_LIST = fill(
     f"rankers: {', '.join(RANKERS)}", 90, subsequent_indent="  ", break_on_hyphens=False
+)
+METRIC_LIST = fill(
+    f"metrics: {', '.join(record.usage for record in RECORDS)}", 90, subsequent_indent="  "
 )
 TABLE_HELP = "CSV or Parquet file with one row per song in a playlist"
 
@@ -57,7 +61,7 @@ a config file, in which every line may be left out:
 
 {RANKER_LIST}
 settings: {", ".join(SETTINGS)}
-metrics: auc, hit_rate@K (or recall@K), novelty@K, spread, ndcg, r_precision, neg_bottom_push_loss
+{METRIC_LIST}
 """
 
 FIT_EXAMPLES = f"""\

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from skmtc.cli._errors import UsageError, check_name
 from skmtc.cli._rankers import RANKERS
 from skmtc.cli._settings import SETTINGS
-from skmtc.metrics._scorer import parse_metrics
+from skmtc.metrics._registry import parse_metric
 
 WORDS = {"none": None, "true": True, "false": False}
 
@@ -33,11 +33,9 @@ def setting_name(text):
 def metric_name(text):
     """Read the name of a metric."""
     try:
-        (metric,) = parse_metrics([text])
+        parse_metric(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
-    if metric.name == "spread_frequency":
-        raise ArgumentTypeError("spread_frequency has no value for a playlist. Use spread.")
     return text
 
 

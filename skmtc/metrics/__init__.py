@@ -1,22 +1,30 @@
-"""Judging: functions of arrays, none of which takes a model, and scorers made of them."""
+"""Evaluation: functions of arrays, none of which takes a model, and scorers made of them."""
 
 from skmtc.metrics._auc import auc_score
 from skmtc.metrics._bottom_push import bottom_push_loss
+from skmtc.metrics._coverage import coverage_score
+from skmtc.metrics._gini import gini_score
 from skmtc.metrics._hit_rate import hit_rate_score
+from skmtc.metrics._intra_list_distance import intra_list_distance_score
 from skmtc.metrics._ndcg import ndcg_score
 from skmtc.metrics._novelty import novelty_score
 from skmtc.metrics._r_precision import r_precision_score
 from skmtc.metrics._scorer import make_playlist_scorer, playlist_scoring
 from skmtc.metrics._spread import spread_score
+from skmtc.metrics._tail_share import tail_share_score
 
 __all__ = [
     "auc_score",
     "bottom_push_loss",
+    "coverage_score",
+    "gini_score",
     "hit_rate_score",
+    "intra_list_distance_score",
     "make_playlist_scorer",
     "ndcg_score",
     "novelty_score",
     "playlist_scoring",
     "r_precision_score",
     "spread_score",
+    "tail_share_score",
 ]

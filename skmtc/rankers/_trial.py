@@ -19,7 +19,7 @@ from skmtc._memory import row_batches, rows_that_fit
 from skmtc.metrics._ranking import Ranking
 from skmtc.rankers._added import ADDED_BYTES
 from skmtc.rankers._queries import Queries, Songs, distinct
-from skmtc.rankers._sparse import add_sparse
+from skmtc.rankers._sparse import add_sparse, as_ones, with_empty_row
 from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
 
 # Larger blocks of scores leave the caches, and gain nothing.
@@ -70,6 +70,12 @@ class Trial:
         Share of the training playlists that hold each candidate. A song that none holds counts
         as if one did.
 
+    codes : ndarray of shape (n_songs,)
+        Position of each candidate in the training catalogue; -1 for a new song.
+
+    membership : csr_array of shape (n_training_playlists, n_training_songs)
+        The training playlists.
+
     y_true : csr_array of shape (n_playlists, n_songs)
         True where the table has the song in the playlist.
 
@@ -99,6 +105,8 @@ class Trial:
     settings: np.ndarray
     songs: np.ndarray
     popularity: np.ndarray
+    codes: np.ndarray
+    membership: csr_array
     y_true: csr_array
     ignore: csr_array | None
     queries: Queries
@@ -106,6 +114,11 @@ class Trial:
     song_vectors: np.ndarray | csr_array
     added_scores: Callable | None
     warn_equal: Callable | None = None
+
+    @property
+    def song_playlists(self):
+        """Return which training playlists hold each candidate, a csr_array with a row per song."""
+        return with_empty_row(csr_array(as_ones(self.membership).T))[self.codes]
 
     def rankings(self):
         """Rank the candidates for blocks of playlists that fit the working memory.
@@ -182,9 +195,11 @@ class Trial:
             row_of_playlist=block.row_of_playlist,
         )
 
-    def without_ranker(self):
-        """Give what `ranking` needs, for workers that need no more."""
+    def without_ranker(self, reads=()):
+        """Return what `ranking` and metrics that read some attributes need, for workers."""
         nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
+        if "song_playlists" not in reads:
+            nothing += ("membership",)
         return replace(self, **dict.fromkeys(nothing))
 
 
@@ -213,6 +228,8 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         settings=_settings(queries, has_new_songs, users_are_known=columns.user is not None),
         songs=ranked.ids,
         popularity=_popularity(ranker.membership_, ranked),
+        codes=ranked.codes,
+        membership=ranker.membership_,
         y_true=y_true,
         ignore=ignore,
         queries=queries,
