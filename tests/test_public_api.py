@@ -52,7 +52,7 @@ ALLOWED = {
     "inspection": {"_checks", "_memory", "_table", "metrics", "rankers"},
     "_evaluate": {"_checks", "_workers", "metrics"},
     "_make_ranker": {"_table", "features", "rankers"},
-    "_paired": {"_evaluate"},
+    "_paired": {"_evaluate", "metrics"},
     "_compare": {"_evaluate", "_paired", "_progress", "_table", "metrics"},
     "persistence": {"_files", "_fitted_state", "_state", "features", "rankers"},
     "cli": {
