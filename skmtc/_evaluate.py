@@ -55,10 +55,12 @@ def evaluate(
     by : {"playlist", "user", "summary"}, default="playlist"
         What a row of the result is about.
 
-    candidates : {"auto", "all"}, default="auto"
+    candidates : {"auto", "all"}, or as for `recommend`, default="auto"
         Which songs to rank. "auto": if all songs of `X` are new to the ranker, these; otherwise
         the songs of the training catalogue, together with new songs in `X`. "all": always the
-        latter.
+        latter. Song ids, a table of songs, a table of queries and songs, or a boolean sparse
+        matrix with a row per playlist (in the order of the result) as for `recommend`: these
+        songs; songs of `X` that are not among them are not to be found.
 
     exclude_seen : bool, "playlist" or "user", default=True
         Which songs of training are no candidates: True or "playlist", those of the playlist that

@@ -51,9 +51,9 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8r
 
 READING = (
     "Fit is in seconds. In each other column the best value is marked, and those of all rankers "
-    "that are not told apart from it: differences are taken playlist by playlist, playlists of "
-    "a user count as one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method for the "
-    "number of rankers."
+    "that are not told apart from it: differences are taken playlist by playlist, playlists of a "
+    "user count as one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method "
+    "for the number of rankers."
 )
 
 

@@ -14,10 +14,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skmtc._checks import check_number
 from skmtc._fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc._memory import row_batches
 from skmtc._state import VersionedState, all_or_nothing, change_lock
@@ -37,21 +35,23 @@ from skmtc._typing import Matrix, Seed, Table
 from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._added import add_at
-from skmtc.rankers._cap import artist_codes, best_with_cap
 from skmtc.rankers._forget import songs_that_stay, who_stays
 from skmtc.rankers._memory_errors import fit_fits_memory
 from skmtc.rankers._names import check_names
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._seen import seen_songs
 from skmtc.rankers._sparse import one_hot
-from skmtc.rankers._ties import (
-    scores_are_equal,
-    tie_popularity,
-    tie_ranks,
-    warn_equal_scores,
-)
-from skmtc.rankers._topk import Draw, TopSongs, row_products
+from skmtc.rankers._ties import tie_popularity, tie_ranks
+from skmtc.rankers._topk import row_products
 from skmtc.rankers._trial import lay_out
+from skmtc.rankers.recommend._candidates import read_candidates
+from skmtc.rankers.recommend._recommend import Options, recommend
+from skmtc.rankers.recommend._similar import playlist_vectors, similar_songs
+from skmtc.rankers.recommend._song_columns import (
+    SongColumns,
+    join_song_columns,
+    read_song_columns,
+)
 
 _mean_auc = make_playlist_scorer("auc")
 
@@ -77,6 +77,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         "left_out_": Plain(dict),
         "_song_artists": Labels("songs", optional=True),
         "_song_counts": Array("songs", kinds="i", at_least=0),
+        "_song_columns": SongColumns(optional=True),
         "_id_labels": Plain(tuple),
         "_reads_arrays": Plain(bool),
     }
@@ -177,9 +178,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         X : DataFrame or array of shape (n_rows, n_columns)
             Membership table with the columns seen in `fit`.
 
-        candidates : {"auto", "all"}, default="auto"
+        candidates : {"auto", "all"}, or as for `recommend`, default="auto"
             Which songs to rank. "auto": if all songs of `X` are new, these; otherwise the songs
             of the training catalogue, together with new songs in `X`. "all": always the latter.
+            Songs of `X` that are no candidates are not to be found.
 
         exclude_seen : bool, "playlist" or "user", default=True
             Which songs of training are no candidates; as for `recommend`. With "user", songs of
@@ -201,11 +203,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         candidates: Any = None,
         exclude_seen: bool | str = True,
         max_per_artist: int | None = None,
+        diversity: float = 0.0,
         sample: bool = False,
         temperature: float = 1.0,
         random_state: Seed = None,
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Give the best songs for each playlist or user asked for.
+        as_frame: bool = False,
+    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
+        """Recommend songs for each playlist or user asked for.
 
         Scores are those of `predict`. Of equal scores the song in more training playlists comes
         first (a new song counts as its artist), then the one that comes first in the catalogue or
@@ -223,9 +227,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         n_recommendations : int, default=10
             How many songs to give.
 
-        candidates : None, array of song ids, or table of songs, default=None
+        candidates : None, array of song ids, table or sparse matrix, default=None
             None stands for the training catalogue, an array of ids for these songs of it. A table
-            with a song column and the feature columns brings new songs.
+            with a song column and the feature columns brings new songs. Where candidates differ
+            between queries, as for licences: a table that has a user or playlist column, too, in
+            which each query has the songs of its rows, or a boolean sparse matrix of shape
+            (n_queries, n_songs), with songs in the order of `songs_`. Rows of ids that are neither
+            asked for nor known, and of unknown songs that no column describes, are left out with
+            a warning that counts them.
 
         exclude_seen : bool, "playlist" or "user", default=True
             Which songs to leave out: True or "playlist", those that a known playlist already
@@ -238,6 +247,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             that the ranker's parameter `artist` names, of the table of `fit`, and of
             `candidates` if that brings new songs. Songs whose artist is missing are not capped.
 
+        diversity : float, default=0.0
+            From 0, the best songs, to 1: how much songs shall differ from each other (maximal
+            marginal relevance). Of the best 5 * `n_recommendations` songs, whose scores are scaled
+            to [0, 1], the next one has the largest (1 - diversity) * score - diversity * cosine
+            with the most similar song chosen so far; see :meth:`similar_songs` for the vectors.
+            Songs come in the order of choice, so scores need not fall.
+
         sample : bool, default=False
             Whether to draw songs, without replacement, with probabilities in proportion to
             exp(score / temperature), instead of taking the best.
@@ -248,6 +264,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         random_state : int, RandomState instance or None, default=None
             Seed of the sample.
 
+        as_frame : bool, default=False
+            Whether to return a DataFrame. Queries with fewer candidates of their own than
+            `n_recommendations` then have fewer rows.
+
         Returns
         -------
         songs : ndarray of shape (n_queries, n_recommendations)
@@ -255,34 +275,89 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         scores : ndarray of shape (n_queries, n_recommendations)
             Their scores.
+
+        frame : DataFrame
+            In place of both, if `as_frame`: one row per recommended song, with the ids of the
+            query (its position as "query" if it has none), rank (from 1 on), song, score, and the
+            columns of the table of `fit` that describe songs, such as title and artist. Texts are
+            cut after 200 characters; lists of texts are joined; vectors, and more than 24 columns
+            of numbers, are not stored.
         """
-        self = self._snapshot()
-        queries = self._read_queries(self._read_asked(X))
-        songs = self._read_candidates(candidates)
-        seen = self._seen(queries, songs, exclude_seen)
-        _check_enough(n_recommendations, songs, seen)
-        if sample and not temperature > 0:
-            raise ValueError(
-                f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
-                "chance pass sample=False."
-            )
-        draw = None
-        if sample:
-            draw = Draw(tuple(check_random_state(random_state).randint(2**31, size=4)), temperature)
-        find, is_equal = self._finder(queries, songs, seen=seen, draw=draw)
-        if max_per_artist is None:
-            best, scores = find(n_recommendations, np.arange(len(queries)))
-        else:
-            check_number("max_per_artist", max_per_artist, at_least=1, whole=True)
-            new = None if songs.new_rows is None else self._artists(songs.new_rows)
-            artists = artist_codes(self._song_artists, new, songs)
-            best, scores = best_with_cap(
-                find, len(queries), n_recommendations, artists, max_per_artist
-            )
-        if is_equal.any():
-            outcome = "They are ordered by popularity."
-            warn_equal_scores(self, is_equal.sum(), len(queries), len(songs), outcome)
-        return songs.ids[best], scores
+        options = Options(
+            n_recommendations=n_recommendations,
+            candidates=candidates,
+            exclude_seen=exclude_seen,
+            max_per_artist=max_per_artist,
+            diversity=diversity,
+            sample=sample,
+            temperature=temperature,
+            random_state=random_state,
+            as_frame=as_frame,
+        )
+        return recommend(self._snapshot(), X, options)
+
+    def similar_songs(
+        self, songs: Any, n: int = 10, *, as_frame: bool = False
+    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
+        """Find the songs of the catalogue that are most similar to some songs.
+
+        The similarity is the cosine of two vectors, whatever the query:
+
+        - rankers with features of songs compare features, centred on the mean of the catalogue if
+          they are dense, without the constant one;
+        - `MatrixFactorizationRanker` compares factors;
+        - all others, and those whose songs have no feature, compare the training playlists that
+          hold songs, in which a playlist of n of all N songs counts log(N / n); a new song has the
+          mean vector of its artist's songs;
+        - `StackingRanker` takes the mean of its rankers' similarities, with their weights for
+          known playlists.
+
+        Of equal similarities the song in more training playlists comes first. Songs are compared in
+        blocks that fit scikit-learn's `working_memory`.
+
+        Parameters
+        ----------
+        songs : song id, list or array of song ids, or table of songs
+            Known songs by id. A table with a song column and the columns that describe songs
+            brings new songs. Of a new song, something must be known that known songs have, too:
+            features, or the artist; otherwise there is an error.
+
+        n : int, default=10
+            How many similar songs to find for each song.
+
+        as_frame : bool, default=False
+            Whether to return a DataFrame.
+
+        Returns
+        -------
+        songs : ndarray of shape (n_songs, n)
+            Ids of the most similar songs, the most similar first, without the song itself.
+
+        scores : ndarray of shape (n_songs, n)
+            Their cosines.
+
+        frame : DataFrame
+            In place of both, if `as_frame`: one row per song found, with the columns similar_to (id
+            of the song asked for), rank, song, score, and those that describe the song in the
+            table of `fit`.
+
+        Examples
+        --------
+        The first two songs are in the same playlists:
+
+        >>> import pandas as pd
+        >>> from skmtc import PopularityRanker
+        >>> X = pd.DataFrame({
+        ...     "user": ["ana", "ana", "bob", "bob", "eve"],
+        ...     "playlist": ["gym", "gym", "run", "run", "tea"],
+        ...     "song": ["s1", "s2", "s1", "s2", "s3"],
+        ...     "title": ["Alive", "Breathe", "Alive", "Breathe", "Calm"],
+        ... })
+        >>> PopularityRanker().fit(X).similar_songs(["s1"], n=1, as_frame=True)
+          similar_to  rank song  score    title
+        0         s1     1   s2    1.0  Breathe
+        """
+        return similar_songs(self._snapshot(), songs, n, as_frame=as_frame)
 
     def forget(self, users: ArrayLike) -> Self:
         """Remove users, with all that is stored of them alone.
@@ -398,6 +473,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
         self._warn_left_out(table.left_out)
         self._id_labels = table.columns.labels
+        self._song_columns = read_song_columns(frame, table, getattr(self, "artist", "artist"))
         return table, frame
 
     def _check_parameters(self):
@@ -517,6 +593,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             artists[is_new] = _plain_array(new)
         return artists
 
+    def _joined_song_columns(self, source, new_rows):
+        """Return the columns of known and new songs; `source` is -1 for new ones."""
+        return join_song_columns(getattr(self, "_song_columns", None), source, new_rows)
+
     def _ids(self, role):
         if not hasattr(self, "_lookups"):  # after unpickling
             self._lookups = self._make_lookups()
@@ -594,29 +674,12 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return Songs(self.songs_, np.arange(len(self.songs_)), is_catalogue=True)
 
     def _read_candidates(self, candidates):
-        if candidates is None:
-            return self._catalogue()
-        _check_kind(candidates)
-        if not is_table(candidates) and np.ndim(candidates) == 1:
-            return self._known_songs(np.asarray(candidates))
-        frame = to_frame(candidates)
-        label = self._find_columns(frame, ("song",)).song
-        ids = read_ids(frame, label, "song")
-        _check_distinct(ids)
-        codes = self._ids("song").codes(ids)
-        return Songs(ids.to_numpy(), codes, frame[codes < 0])
+        """Read candidates that are the same for all queries."""
+        return read_candidates(self, candidates)[0]
 
-    def _known_songs(self, ids):
-        _check_distinct(pd.Series(ids))
-        codes = self._ids("song").codes(ids) if len(ids) else np.empty(0, dtype=np.intp)
-        if len(codes) == 0 or (codes < 0).any():
-            unknown = ids[codes < 0][:5].tolist()
-            raise ValueError(
-                "Candidates given as ids must be songs of the training catalogue; got "
-                f"{len(ids)} ids, {int((codes < 0).sum())} of them unknown: {unknown}. Pass new "
-                "songs as a table with their feature columns."
-            )
-        return Songs(self.songs_[codes], codes)
+    def _similarity_vectors(self, songs):
+        """Return vectors of length 1 whose inner products are similarities of songs."""
+        return playlist_vectors(self, songs)
 
     def _seen(self, queries, songs, which):
         """Mark the candidates that queries already have; None where there are none."""
@@ -631,38 +694,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         new = None if songs.new_rows is None else self._artists(songs.new_rows)
         return tie_ranks(tie_popularity(counts, self._song_artists, songs, new))
 
-    def _finder(self, queries, songs, *, seen, draw):
-        """Return a function that finds the k best of songs for the queries at some positions.
-
-        Also return an array that it fills in: whether all songs have the same score for a query.
-        """
-        query_vectors, song_vectors = self._vectors_for(songs)
-        top_songs = TopSongs(
-            song_vectors,
-            n_queries=len(queries),
-            draw=draw,
-            tie_rank=self._tie_ranks(songs),
-            n_jobs=getattr(self, "n_jobs", None),
-        )
-        is_equal = np.zeros(len(queries), dtype=bool)
-
-        def added_to(asked):
-            return lambda rows: self._added_scores(queries.take(asked[rows]), songs)
-
-        def find(k, positions):
-            found = []
-            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
-                asked = positions[batch]
-                added = added_to(asked) if self._adds_to_scores() else None
-                options = {"seen": None if seen is None else seen[asked], "positions": asked}
-                vectors = query_vectors(queries.take(asked))
-                is_equal[asked] = scores_are_equal(vectors, song_vectors, added)
-                found.append(top_songs.best(vectors, k, added=added, **options))
-            columns, scores = zip(*found, strict=True)
-            return np.concatenate(columns), np.concatenate(scores)
-
-        return find, is_equal
-
 
 def _song_counts(membership):
     """Count the playlists that hold each song."""
@@ -673,37 +704,3 @@ def _plain_array(column):
     """Give the values of a column without types of pandas, which no safe file may hold."""
     values = column.to_numpy()
     return np.where(pd.isna(values), None, values) if values.dtype == object else values
-
-
-def _check_kind(candidates):
-    is_dict = isinstance(candidates, dict)
-    is_known = not is_dict and (is_table(candidates) or np.ndim(candidates) in (1, 2))
-    if isinstance(candidates, str) or not is_known:
-        raise TypeError(
-            "`candidates` must be None, a list or array of song ids, or a table of songs; got "
-            f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."
-        )
-
-
-def _check_distinct(ids):
-    twice = ids[ids.duplicated()]
-    if len(twice):
-        raise ValueError(
-            f"Candidates must be distinct songs; got {shown(twice.iloc[0])} more than once "
-            f"({len(twice)} such rows). Drop the copies."
-        )
-
-
-def _check_enough(n_recommendations, songs, seen):
-    if not isinstance(n_recommendations, int | np.integer) or n_recommendations < 1:
-        raise ValueError(
-            f"`n_recommendations` must be a whole number from 1 on; got {n_recommendations!r}. "
-            "Say how many songs to give."
-        )
-    n_seen = 0 if seen is None else int(seen.sum(axis=1).max())
-    if n_recommendations > len(songs) - n_seen:
-        already = f", of which a playlist already has {n_seen}" if n_seen else ""
-        raise ValueError(
-            f"`n_recommendations` must be at most the number of candidate songs: {len(songs)}"
-            f"{already}; got {n_recommendations}. Pass fewer, or more `candidates`."
-        )

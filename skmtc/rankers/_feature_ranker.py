@@ -21,6 +21,7 @@ from skmtc.rankers._forget import without_ids
 from skmtc.rankers._neighbors import similar_users
 from skmtc.rankers._queries import Songs
 from skmtc.rankers._song_values import warn_odd_values
+from skmtc.rankers.recommend._similar import unit_rows
 
 # Fitted state of rankers that sum weights of features.
 WEIGHTS = {
@@ -107,6 +108,16 @@ class FeatureRanker(BaseRanker):
         new = self._with_constant(self._features_of_new(songs))
         known = self.song_vectors_[songs.codes[~songs.is_new]]
         return _in_order_of(songs, known, new)
+
+    def _similarity_vectors(self, songs):
+        """Return features of length 1, centred if they are dense, without the constant one."""
+        n_features = len(self.feature_names_out_) - bool(self.fit_intercept)
+        if n_features == 0:
+            return super()._similarity_vectors(songs)
+        vectors = self._song_vectors(songs)[:, :n_features]
+        if not issparse(vectors) and not issparse(self.song_vectors_):
+            vectors = vectors - self.song_vectors_[:, :n_features].mean(axis=0)
+        return unit_rows(vectors)
 
     def _features_of_new(self, songs):
         """Give the features of new songs, without the constant one."""

@@ -8,7 +8,13 @@ from skmtc._fitted_state import Array, Index
 from skmtc._memory import rows_that_fit
 from skmtc._typing import Column
 from skmtc.rankers._artist_ranker import ArtistRanker
-from skmtc.rankers._sparse import as_ones, compact, mean_of_groups, one_hot
+from skmtc.rankers._sparse import (
+    as_ones,
+    compact,
+    mean_of_groups,
+    one_hot,
+    song_rows_of_playlists,
+)
 
 WEIGHTINGS = ("tfidf", "cosine")
 # What all memberships together count beside similarities: enough to order songs that no neighbour
@@ -152,7 +158,9 @@ class ItemKNNRanker(ArtistRanker):
         held = as_ones(table.membership)
         owned = csr_array(one_hot(table.user_of_playlist, len(table.users)).T)
         self.playcounts_ = csr_array(owned @ held)
-        self.similarity_ = _neighbors(_unit_rows(held, self.weighting), self.n_neighbors)
+        self.similarity_ = _neighbors(
+            song_rows_of_playlists(table.membership, self.weighting), self.n_neighbors
+        )
 
     def _query_vectors(self, queries):
         playlists = one_hot(queries.playlists, len(self.playlists_)) @ as_ones(self.membership_)
@@ -178,21 +186,6 @@ class ItemKNNRanker(ArtistRanker):
             return csr_array((len(place), len(self.songs_)))
         # The code -1 of an unknown artist has an empty row.
         return csr_array(one_hot(artists, n_artists) @ of_artist @ self.similarity_)[place]
-
-
-def _unit_rows(held, weighting):
-    """Return one row of unit length per song, over playlists."""
-    n_playlists, n_songs = held.shape
-    weights = np.ones(n_playlists)
-    if weighting == "tfidf":
-        weights = np.log(n_songs / np.maximum(1, np.diff(held.indptr)))
-    rows = csr_array(held.T)
-    rows.data = weights[rows.indices]
-    sizes = np.diff(rows.indptr)
-    lengths = np.sqrt(np.bincount(np.repeat(np.arange(n_songs), sizes), rows.data**2, n_songs))
-    # A song of playlists that weigh nothing has a row of zeros.
-    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
-    return rows
 
 
 def _neighbors(rows, n_neighbors):

@@ -18,6 +18,7 @@ from skmtc.rankers._content_model import fit_content_model
 from skmtc.rankers._feature_ranker import FeatureRanker
 from skmtc.rankers._features import numeric_song_columns
 from skmtc.rankers._sparse import as_ones, mean_of_groups, one_hot
+from skmtc.rankers.recommend._similar import unit_rows
 
 TARGETS = ("auto", "user", "playlist")
 
@@ -277,6 +278,18 @@ class MatrixFactorizationRanker(FeatureRanker):
         if songs.is_new.any():
             vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
+
+    def _similarity_vectors(self, songs):
+        """Return factors of length 1: of two blocks the last, which new songs have, too.
+
+        Without a content model nothing is known of new songs, which have zeros.
+        """
+        factors = (self.new_factors_ or self.known_factors_)["songs"]
+        vectors = np.zeros((len(songs), factors.shape[1]), dtype=factors.dtype)
+        vectors[~songs.is_new] = factors[songs.codes[~songs.is_new]]
+        if songs.is_new.any() and self.content_model_ is not None:
+            vectors[songs.is_new] = self._factors_of_new(songs)
+        return unit_rows(vectors)
 
     def _query_factors(self, factors, queries):
         users, playlists = factors["users"], factors["playlists"]

@@ -646,6 +646,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         return self._tables(extension) | {
             "song_vectors_": vectors,
             "_song_artists": self._joined_artists(extension),
+            "_song_columns": self._joined_song_columns(extension.song_source, extension.song_rows),
             "user_attributes_": self._joined_user_attributes(extension),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,

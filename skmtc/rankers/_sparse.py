@@ -41,6 +41,25 @@ def mean_of_groups(groups, n_groups):
     return sums
 
 
+def song_rows_of_playlists(membership, weighting):
+    """Return one row of unit length per song, over the playlists that hold it.
+
+    With weighting="tfidf" a playlist of n of all N songs counts log(N / n), with "cosine" 1.
+    """
+    held = as_ones(membership)
+    n_playlists, n_songs = held.shape
+    weights = np.ones(n_playlists)
+    if weighting == "tfidf":
+        weights = np.log(n_songs / np.maximum(1, np.diff(held.indptr)))
+    rows = csr_array(held.T)
+    rows.data = weights[rows.indices]
+    sizes = np.diff(rows.indptr)
+    lengths = np.sqrt(np.bincount(np.repeat(np.arange(n_songs), sizes), rows.data**2, n_songs))
+    # A song of playlists that weigh nothing has a row of zeros.
+    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
+    return rows
+
+
 def sum_sparse(parts, shape):
     """Sum sparse matrices of a shape; there may be none."""
     return csr_array(sum(parts, start=csr_array(shape)))

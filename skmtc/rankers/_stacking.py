@@ -21,6 +21,7 @@ from skmtc._typing import Column, Seed
 from skmtc.rankers._base import BaseRanker
 from skmtc.rankers._situations import WHAT, WHO, default_splitters, hold_out, who_asks
 from skmtc.rankers._stacking_weights import fit_weights, inverse_spread, spread_vectors
+from skmtc.rankers.recommend._song_columns import without_song_columns
 
 
 def _all_have_partial_fit(ranker):
@@ -196,6 +197,9 @@ class StackingRanker(BaseRanker):
             # Of copies, so that all rankers have the new rows or none has.
             estimators = [copy(ranker).partial_fit(X) for ranker in self.estimators_]
             shared = {name: getattr(estimators[0], name) for name in names}
+            added = self._distinct_songs(self._read(X, reset=False))[0]
+            source = self._ids("song").codes(shared["songs_"])
+            shared["_song_columns"] = self._joined_song_columns(source, added.new_rows)
             self._replace(shared | {"estimators_": estimators})
         return self
 
@@ -347,6 +351,16 @@ class StackingRanker(BaseRanker):
             return csr_array(hstack([csr_array(block) for block in blocks]))
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
+    def _similarity_vectors(self, songs):
+        """Return the rankers' unit vectors side by side, weighted as for known playlists."""
+        weights = self.coef_[0, 0]
+        parts = [
+            np.sqrt(weight) * csr_array(ranker._similarity_vectors(songs))
+            for ranker, weight in zip(self.estimators_, weights, strict=True)
+            if weight > 0
+        ]
+        return csr_array(hstack(parts))
+
     def _used(self, kinds):
         """Return the positions of rankers with a weight in some situation of the kinds."""
         return np.flatnonzero(self.coef_[list(kinds)].any(axis=(0, 1)))
@@ -409,7 +423,8 @@ def _fitted(ranker, ids, X):
     with warnings.catch_warnings():
         # Said once, by the stack itself.
         warnings.filterwarnings("ignore", message="Left out of fit")
-        return clone(ranker).set_params(**ids).fit(X)
+        with without_song_columns():  # which the stack has
+            return clone(ranker).set_params(**ids).fit(X)
 
 
 def _dense(vectors):

@@ -104,7 +104,7 @@ class TopSongs:
         # A new array for each block would cost as much as the products that it is for.
         self._room = threading.local()
 
-    def best(self, query_vectors, k, *, seen=None, added=None, positions=None):
+    def best(self, query_vectors, k, *, seen=None, allowed=None, added=None, positions=None):
         """Find the k best songs of each query.
 
         Parameters
@@ -117,6 +117,9 @@ class TopSongs:
 
         seen : csr_array of shape (n_queries, n_songs) or None, default=None
             Where an entry is stored, the song is not wanted.
+
+        allowed : csr_array of shape (n_queries, n_songs) or None, default=None
+            Only songs where an entry is stored are wanted; None: all are.
 
         added : callable or None, default=None
             Gives what to add to the inner products of the queries in a slice: csr_arrays of
@@ -142,7 +145,8 @@ class TopSongs:
         def block(rows):
             own = None if seen is None else seen[rows]
             terms = [] if added is None else added(rows)
-            return query_vectors[rows], own, terms, positions[rows], k
+            only = None if allowed is None else allowed[rows]
+            return query_vectors[rows], own, only, terms, positions[rows], k
 
         def fill(rows):
             columns[rows], scores[rows] = self._best_of_block(*block(rows))
@@ -167,9 +171,14 @@ class TopSongs:
         parcel = Parcel(_top_songs, self.song_vectors, self.n_queries, self.draw, self.tie_rank)
         return Workers(self.n_jobs, parcel)
 
-    def _best_of_block(self, vectors, seen, added, positions, k):
+    def _best_of_block(self, vectors, seen, allowed, added, positions, k):
         scores, error = self._scores(vectors, added)
         keys = scores if self.draw is None else self.draw.keys(scores, positions)
+        if allowed is not None:
+            pairs = stored_pairs(allowed)
+            kept = keys[pairs]
+            keys[:] = -np.inf
+            keys[pairs] = kept
         if seen is not None:
             keys[stored_pairs(seen)] = -np.inf
         rows, columns = _shortlist(keys, error, k)

@@ -21,7 +21,10 @@ from skmtc.rankers._added import ADDED_BYTES
 from skmtc.rankers._queries import Queries, Songs, distinct
 from skmtc.rankers._sparse import add_sparse, as_ones, with_empty_row
 from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
+from skmtc.rankers.recommend._candidates import blocked_pairs, read_candidates
 
+# Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
+BLOCKED_BYTES = 32
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
 
@@ -76,6 +79,9 @@ class Trial:
     membership : csr_array of shape (n_training_playlists, n_training_songs)
         The training playlists.
 
+    allowed : csr_array of shape (n_playlists, n_songs) or None
+        True where the song is a candidate of the playlist; None if all are.
+
     y_true : csr_array of shape (n_playlists, n_songs)
         True where the table has the song in the playlist.
 
@@ -107,6 +113,7 @@ class Trial:
     popularity: np.ndarray
     codes: np.ndarray
     membership: csr_array
+    allowed: csr_array | None
     y_true: csr_array
     ignore: csr_array | None
     queries: Queries
@@ -147,6 +154,7 @@ class Trial:
         """
         n_songs, n_dimensions = self.song_vectors.shape
         pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
+        pair_bytes += 0 if self.allowed is None else BLOCKED_BYTES
         block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
         n_equal = 0
         for batch in row_batches(len(self.queries), 24 * n_dimensions):
@@ -188,10 +196,13 @@ class Trial:
         scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
         for part in block.added:
             add_sparse(scores, part)
+        ignore = None if self.ignore is None else self.ignore[block.positions]
+        if self.allowed is not None:
+            ignore = blocked_pairs(self.allowed[block.positions], ignore)
         return Ranking(
             self.y_true[block.positions],
             scores,
-            ignore=None if self.ignore is None else self.ignore[block.positions],
+            ignore=ignore,
             row_of_playlist=block.row_of_playlist,
         )
 
@@ -205,16 +216,19 @@ class Trial:
 
 def lay_out(ranker, frame, candidates, exclude_seen=True):
     """Make the trial of a test table; see `BaseRanker.trial`."""
-    check_choice("candidates", candidates, {"auto", "all"})
+    if isinstance(candidates, str):
+        check_choice("candidates", candidates, {"auto", "all"})
     queries, query_of_row = ranker._distinct_queries(frame)
     songs, song_of_row = ranker._distinct_songs(frame)
-    ranked, column_of_song = songs, np.arange(len(songs))
-    if candidates == "all" or not songs.is_new.all():
-        ranked, column_of_song = _with_catalogue(ranker._catalogue(), songs)
+    ranked, column_of_song, allowed = _read_ranked(ranker, candidates, queries, songs)
+    column_of_row = column_of_song[song_of_row]
+    found = np.flatnonzero(column_of_row >= 0)  # songs that are no candidates cannot be found
     y_true = csr_array(
-        (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
+        (np.ones(len(found), dtype=bool), (query_of_row[found], column_of_row[found])),
         shape=(len(queries), len(ranked)),
     )
+    if allowed is not None:
+        y_true = csr_array(y_true.multiply(allowed)).astype(bool)
     ignore = ranker._seen(queries, ranked, exclude_seen)
     if ignore is not None and exclude_seen == "user":
         y_true = csr_array(y_true > ignore)
@@ -230,6 +244,7 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         popularity=_popularity(ranker.membership_, ranked),
         codes=ranked.codes,
         membership=ranker.membership_,
+        allowed=allowed,
         y_true=y_true,
         ignore=ignore,
         queries=queries,
@@ -266,6 +281,19 @@ def distinct_rows(vectors):
     first = np.empty(inverse.max() + 1, dtype=np.intp)
     first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
     return first, inverse
+
+
+def _read_ranked(ranker, candidates, queries, songs):
+    """Return the songs to rank, the column of each of the table's songs, and who may have which.
+
+    The column is -1 for a song that is no candidate.
+    """
+    if isinstance(candidates, str):
+        if candidates == "auto" and songs.is_new.all():
+            return songs, np.arange(len(songs)), None
+        return *_with_catalogue(ranker._catalogue(), songs), None
+    ranked, allowed = read_candidates(ranker, candidates, queries)
+    return ranked, pd.Index(ranked.ids).get_indexer(pd.Index(songs.ids)), allowed
 
 
 def _with_catalogue(catalogue, songs):
