@@ -11,7 +11,7 @@ from skmtc.cli._recommend import FORMATS, run_recommend
 from skmtc.cli._report import DEFAULT_FOLDER
 from skmtc.cli._settings import SETTINGS
 from skmtc.cli._tune import run_tune
-from skmtc.cli._values import attributes, metric_name, positive, setting_name, whole_seed
+from skmtc.cli._values import attributes, metric_name, positive, setting_name, share, whole_seed
 from skmtc.cli._values import ranker_name as ranker_type
 from skmtc.metrics._registry import RECORDS
 
@@ -80,9 +80,12 @@ examples:
   skmtc recommend model.skops --playlist gym               more songs for a playlist
   skmtc recommend model.skops --user ana -n 5              a new playlist of a known user
   skmtc recommend model.skops --new-user age=31,country=AU
+  skmtc recommend model.skops --user ana --diversity 0.3   songs that differ from each other
   skmtc recommend model.skops --user ana --songs new_songs.csv --format json
 
-new_songs.csv has a song column and the columns that describe songs; no playlists.
+new_songs.csv has a song column and the columns that describe songs; no playlists. The table
+shows titles, artists and the like if the model's table had them; csv and json have all columns
+of songs.
 """
 
 TUNE_EXAMPLES = """\
@@ -205,6 +208,13 @@ def _add_recommend(commands):
     command.add_argument("--songs", metavar="NEW_SONGS", help="table of new songs to choose from")
     command.add_argument("-n", type=positive, default=20, metavar="N", help="number of songs (20)")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help=f"({FORMATS[0]})")
+    command.add_argument(
+        "--diversity",
+        type=share,
+        default=0.0,
+        metavar="D",
+        help="from 0, the best songs, to 1: how much songs shall differ from each other (0)",
+    )
     command.add_argument(
         "--include-seen", action="store_true", help="also songs that the playlist already has"
     )

@@ -46,6 +46,17 @@ def positive(text):
     return int(text)
 
 
+def share(text):
+    """Read a number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"must be a number from 0 to 1; got {text!r}")
+    return value
+
+
 def whole_seed(text):
     """Read a seed."""
     if not text.isdecimal() or int(text) >= 2**32:

@@ -11,6 +11,7 @@ from skmtc.rankers._artist_ranker import ArtistRanker
 from skmtc.rankers._sparse import (
     as_ones,
     compact,
+    cost_batches,
     mean_of_groups,
     one_hot,
     song_rows_of_playlists,
@@ -195,17 +196,9 @@ def _neighbors(rows, n_neighbors):
     costs = rows.astype(bool).astype(np.int64) @ np.diff(others.indptr)
     parts = [
         _largest(csr_array(rows[batch] @ others), n_neighbors)
-        for batch in _batches(costs, rows_that_fit(32))
+        for batch in cost_batches(costs, rows_that_fit(32))
     ]
     return compact(csr_array(vstack(parts)))
-
-
-def _batches(costs, most):
-    """Yield slices of consecutive rows whose costs, without the first, sum to `most` at most."""
-    group = np.cumsum(costs) // max(1, most)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(costs)], strict=True):
-        yield slice(start, stop)
 
 
 def _largest(matrix, k):

@@ -60,6 +60,14 @@ def song_rows_of_playlists(membership, weighting):
     return rows
 
 
+def cost_batches(costs, most):
+    """Yield slices of consecutive rows whose costs, without the first, sum to `most` at most."""
+    group = np.cumsum(costs) // max(1, most)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(costs)], strict=True):
+        yield slice(start, stop)
+
+
 def sum_sparse(parts, shape):
     """Sum sparse matrices of a shape; there may be none."""
     return csr_array(sum(parts, start=csr_array(shape)))

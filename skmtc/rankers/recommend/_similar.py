@@ -1,13 +1,16 @@
 """Similar songs: cosines of vectors of songs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, diags_array, issparse, vstack
 
 from skmtc._checks import check_number
+from skmtc._memory import rows_that_fit
 from skmtc._table import is_table, shown, to_frame
 from skmtc.rankers._queries import Songs
-from skmtc.rankers._sparse import mean_of_groups, one_hot, song_rows_of_playlists
+from skmtc.rankers._sparse import cost_batches, mean_of_groups, one_hot, song_rows_of_playlists
 from skmtc.rankers._topk import TopSongs
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._frame import ranked_frame
@@ -26,17 +29,44 @@ def similar_songs(ranker, songs, n, *, as_frame):
     vectors = ranker._similarity_vectors(catalogue)
     of_asked = ranker._similarity_vectors(asked)
     _check_known(asked, of_asked)
-    top = TopSongs(
-        vectors,
-        n_queries=len(asked),
-        tie_rank=ranker._tie_ranks(catalogue),
-        n_jobs=getattr(ranker, "n_jobs", None),
-    )
-    itself = csr_array(one_hot(asked.codes, len(catalogue))).astype(bool)
-    best, scores = top.best(of_asked, n, seen=itself)
+    ties = ranker._tie_ranks(catalogue)
+    if issparse(vectors):
+        best, scores = _nearest_of_sparse(of_asked, vectors, n, asked.codes, ties)
+    else:
+        n_jobs = getattr(ranker, "n_jobs", None)
+        top = TopSongs(vectors, n_queries=len(asked), tie_rank=ties, n_jobs=n_jobs)
+        itself = csr_array(one_hot(asked.codes, len(catalogue))).astype(bool)
+        best, scores = top.best(of_asked, n, seen=itself)
     if as_frame:
         return ranked_frame(ranker, {"similar_to": asked.ids}, catalogue, best, scores)
     return catalogue.ids[best], scores
+
+
+def _nearest_of_sparse(rows, vectors, n, itself, ties):
+    """Find the n largest inner products of each row, of which nearly all are 0.
+
+    Only products that are stored are looked at; where these are fewer than n, the first songs in
+    the order of ties fill the list up with 0.
+    """
+    best = np.empty((rows.shape[0], n), dtype=np.intp)
+    scores = np.zeros((rows.shape[0], n))
+    others = csr_array(vectors.T)
+    by_tie = np.argsort(ties)
+    # A product has at most as many entries as it has multiplications.
+    costs = rows.astype(bool).astype(np.int64) @ np.diff(others.indptr)
+    for batch in cost_batches(costs, rows_that_fit(32)):
+        products = csr_array(rows[batch] @ others)
+        for row, (start, stop) in enumerate(pairwise(products.indptr), start=batch.start):
+            columns, values = products.indices[start:stop], products.data[start:stop]
+            found = np.flatnonzero((columns != itself[row]) & (values > 0))
+            order = np.lexsort((ties[columns[found]], -values[found]))[:n]
+            chosen, n_found = columns[found[order]], len(order)
+            best[row, :n_found], scores[row, :n_found] = chosen, values[found[order]]
+            if n_found < n:
+                first = by_tie[: n + n_found + 1]
+                left = first[~np.isin(first, [*chosen, itself[row]])]
+                best[row, n_found:] = left[: n - n_found]
+    return best, scores
 
 
 def playlist_vectors(ranker, songs):

@@ -13,7 +13,7 @@ import pandas as pd
 from skmtc._fitted_state import Field, refuse
 
 # Rows that are compared with the first row of their song, to see whether a column describes songs.
-MOST_COMPARED = 50_000
+MOST_COMPARED = 20_000
 # Share of the compared rows that may differ, as tables of songs have mistakes.
 MOST_DIFFERING = 0.01
 # More columns of numbers than this are the entries of a vector, which nobody wants to read.
@@ -61,9 +61,9 @@ def read_song_columns(frame, table, artist=None):
     if not _are_stored.get():
         return None
     labels = [c for c in frame.columns if c not in table.columns]
-    chosen = (
-        [c for c in labels if c == artist or _describes_songs(frame, table, c)] if labels else []
-    )
+    rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), MOST_COMPARED)).astype(int))
+    songs = table.songs.codes(frame[table.columns.song].iloc[rows])
+    chosen = [c for c in labels if c == artist or _describes_songs(frame, table, c, rows, songs)]
     numbers = [c for c in chosen if _is_plain(frame[c].dtype)]
     if len(numbers) > MOST_NUMBERS:
         chosen = [c for c in chosen if c not in set(numbers)]
@@ -187,20 +187,18 @@ def _check_texts(name, codes, bytes, ends):
         refuse(name, "have texts in UTF-8", "other bytes")
 
 
-def _describes_songs(frame, table, label):
-    """Check whether rows of a song agree on a column, by an even sample of the rows."""
-    rows = np.unique(np.linspace(0, len(frame) - 1, min(len(frame), MOST_COMPARED)).astype(int))
-    sample = frame.iloc[rows]
-    songs = table.songs.codes(sample[table.columns.song])
+def _describes_songs(frame, table, label, rows, songs):
+    """Check whether rows of a song agree on a column, by a sample of the rows and their songs."""
     of_first = table.song_rows[label].iloc[songs]
     # A missing value agrees with any other.
-    values, firsts = np.split(_codes(pd.concat([sample[label], of_first])), 2)
+    values, firsts = np.split(_codes(pd.concat([frame[label].iloc[rows], of_first])), 2)
     differ = (values != firsts) & (values >= 0) & (firsts >= 0)
     if differ.mean() > MOST_DIFFERING:
         return False
     if len(table.songs) < len(frame):
         return True
-    return not any(_is_of(sample[c], values) for c in table.columns.labels[:2] if c is not None)
+    ids = [c for c in table.columns.labels[:2] if c is not None]
+    return not any(_is_of(frame[c].iloc[rows], values) for c in ids)
 
 
 def _is_of(ids, values):
@@ -258,9 +256,14 @@ def _text(cell):
 
 
 def _packed(texts):
-    parts = [_cut(text).encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    return {"bytes": np.frombuffer(b"".join(parts), dtype=np.uint8), "ends": ends}
+    if max(map(len, texts), default=0) > LONGEST_TEXT:
+        texts = [_cut(text) for text in texts]
+    whole = "".join(texts)
+    packed = whole.encode("utf-8", "surrogatepass")
+    if len(packed) > len(whole):  # not all of it is ASCII: count bytes, not characters
+        texts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum(list(map(len, texts)), dtype=np.int64)
+    return {"bytes": np.frombuffer(packed, dtype=np.uint8), "ends": ends}
 
 
 def _cut(text):
