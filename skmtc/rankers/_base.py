@@ -7,7 +7,7 @@ methods, `_query_vectors` and `_song_vectors`, and a `_fit`.
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Any, Literal, Self, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,7 @@ from skmtc.rankers._ties import tie_popularity, tie_ranks
 from skmtc.rankers._topk import row_products
 from skmtc.rankers._trial import lay_out
 from skmtc.rankers.recommend._candidates import read_candidates
-from skmtc.rankers.recommend._recommend import Options, recommend
+from skmtc.rankers.recommend._recommend import Options, RecommendOptions, recommend
 from skmtc.rankers.recommend._similar import playlist_vectors, similar_songs
 from skmtc.rankers.recommend._song_columns import (
     SongColumns,
@@ -195,6 +195,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         self = self._snapshot()
         return lay_out(self, self._read(X, reset=False), candidates, exclude_seen)
 
+    @overload
+    def recommend(
+        self, X: Table, *, as_frame: Literal[True], **options: Unpack[RecommendOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def recommend(
+        self, X: Table, *, as_frame: Literal[False] = ..., **options: Unpack[RecommendOptions]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+
     def recommend(
         self,
         X: Table,
@@ -295,6 +305,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             as_frame=as_frame,
         )
         return recommend(self._snapshot(), X, options)
+
+    @overload
+    def similar_songs(
+        self, songs: Any, n: int = ..., *, as_frame: Literal[True]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def similar_songs(
+        self, songs: Any, n: int = ..., *, as_frame: Literal[False] = ...
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
 
     def similar_songs(
         self, songs: Any, n: int = 10, *, as_frame: bool = False

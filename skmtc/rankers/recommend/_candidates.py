@@ -123,8 +123,7 @@ def _read_pairs(ranker, frame, columns, queries):
         known &= ranker._ids(role).codes(read_ids(frame, label, role)) >= 0
     n_strangers = int(np.count_nonzero((pair_of_row < 0) & ~known))
     ids = read_ids(frame, columns.song, "song")
-    distinct, first, song_of_row = _distinct_songs(ids)
-    codes = ranker._ids("song").codes(distinct)
+    distinct, codes, first, song_of_row = _distinct_songs(ids, ranker._ids("song"))
     described = set(frame.columns) - set(columns.labels)
     n_unknown = 0
     if not described and (codes < 0).any():  # new songs need columns that describe them
@@ -164,11 +163,19 @@ def _match(frame, asked, keys):
     return np.where(is_asked, key_of_row, -1), key_of_query
 
 
-def _distinct_songs(ids):
-    codes, distinct = pd.factorize(np.asarray(ids), sort=False)
+def _distinct_songs(ids, known):
+    """Return distinct songs, known ones in the order of the catalogue, with their codes.
+
+    Also return the first row of each song, and the song of each row.
+    """
+    song_of_row, distinct = pd.factorize(np.asarray(ids), sort=False)
     first = np.empty(len(distinct), dtype=np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return distinct, first, codes
+    first[song_of_row[::-1]] = np.arange(len(song_of_row))[::-1]
+    codes = known.codes(distinct)
+    order = np.lexsort((first, codes, codes < 0))
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    return distinct[order], codes[order], first[order], place[song_of_row]
 
 
 def _warn_left_out(n_strangers, n_unknown, n_rows):

@@ -1,19 +1,33 @@
 """The steps of `recommend`: read, search, choose, lay out."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_number
 from skmtc._memory import row_batches
+from skmtc._typing import Seed
 from skmtc.rankers._cap import artist_codes, best_with_cap
 from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
 from skmtc.rankers._topk import Draw, TopSongs
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._diversity import Diversify, check_diversity
 from skmtc.rankers.recommend._frame import recommendation_frame
+
+
+class RecommendOptions(TypedDict, total=False):
+    """Types of the options of `recommend` but `as_frame`, which decides what is returned."""
+
+    n_recommendations: int
+    candidates: Any
+    exclude_seen: bool | str
+    max_per_artist: int | None
+    diversity: float
+    sample: bool
+    temperature: float
+    random_state: Seed
 
 
 @dataclass

@@ -232,10 +232,15 @@ def _encode(column):
         if values.dtype.kind not in "ifubmM":  # integers of pandas with missing ones among them
             values = column.to_numpy(dtype=float, na_value=np.nan)
         return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+    if not all(_is_readable(cell) for cell in column.dropna().iloc[:N_PROBED]):
+        return None
+    return _encode_texts(column)
+
+
+def _encode_texts(column):
+    """Return a column as codes into texts, whatever its cells are."""
     missing = column.isna().to_numpy()
     cells = column[~missing]
-    if not all(_is_readable(cell) for cell in cells.iloc[:N_PROBED]):
-        return None
     texts = cells if pd.api.types.infer_dtype(cells) == "string" else cells.map(_text)
     found, distinct = pd.factorize(np.asarray(texts, dtype=object))
     codes = np.full(len(column), -1, dtype=np.int32)
@@ -308,7 +313,7 @@ def _join(known, source, new):
     is_new = source < 0
     if isinstance(known, dict):
         texts = pd.Series([None] * int(is_new.sum()), dtype=object) if new is None else new
-        added = _encode(texts.astype(object).map(_text, na_action="ignore"))
+        added = _encode_texts(texts)
         codes = np.full(len(source), -1, dtype=np.int32)
         codes[~is_new] = known["codes"][source[~is_new]]
         shift = len(known["ends"])
