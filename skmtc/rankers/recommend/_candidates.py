@@ -52,7 +52,7 @@ def read_candidates(ranker, candidates, queries=None):
     ids = read_ids(frame, columns.song, "song")
     _check_distinct(ids)
     codes = ranker._ids("song").codes(ids)
-    return Songs(ids.to_numpy(), codes, frame[codes < 0]), None
+    return Songs(ids.to_numpy(), codes, frame[codes < 0] if (codes < 0).any() else None), None
 
 
 def known_songs(ranker, ids):
@@ -145,7 +145,8 @@ def _read_pairs(ranker, frame, columns, queries):
     by_key = csr_array((np.ones(len(pairs[0]), bool), pairs), shape=(n_keys, len(distinct)))
     allowed = by_key[query_key]
     allowed.sum_duplicates()
-    return Songs(distinct, codes, frame.iloc[first[codes < 0]]), allowed.astype(bool)
+    new_rows = frame.iloc[first[codes < 0]] if (codes < 0).any() else None
+    return Songs(distinct, codes, new_rows), allowed.astype(bool)
 
 
 def _match(frame, asked, keys):

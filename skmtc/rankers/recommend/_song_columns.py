@@ -182,7 +182,7 @@ def _check_texts(name, codes, bytes, ends):
     if (np.diff(starts) < 0).any() or starts[-1] != len(bytes):
         refuse(name, f"have rising ends up to {len(bytes)}", "others")
     try:
-        bytes.tobytes().decode("utf-8", "surrogatepass")
+        bytes.tobytes().decode("utf-8")
     except UnicodeDecodeError:
         refuse(name, "have texts in UTF-8", "other bytes")
 
@@ -264,9 +264,9 @@ def _packed(texts):
     if max(map(len, texts), default=0) > LONGEST_TEXT:
         texts = [_cut(text) for text in texts]
     whole = "".join(texts)
-    packed = whole.encode("utf-8", "surrogatepass")
+    packed = whole.encode("utf-8", "replace")
     if len(packed) > len(whole):  # not all of it is ASCII: count bytes, not characters
-        texts = [text.encode("utf-8", "surrogatepass") for text in texts]
+        texts = [text.encode("utf-8", "replace") for text in texts]
     ends = np.cumsum(list(map(len, texts)), dtype=np.int64)
     return {"bytes": np.frombuffer(packed, dtype=np.uint8), "ends": ends}
 
@@ -287,7 +287,7 @@ def _decode(column, codes):
     for at, code in enumerate(wanted):
         if code >= 0:
             part = bytes(whole[starts[code] : starts[code + 1]])
-            texts[at] = part.decode("utf-8", "surrogatepass")
+            texts[at] = part.decode("utf-8", "replace")
     return texts[place]
 
 

@@ -56,7 +56,7 @@ def _check_values(ranker, X):
         elif len(title) > LONGEST_TEXT:
             assert told == title[: LONGEST_TEXT - 1] + "…"
         else:
-            assert told == title
+            assert told == title.encode("utf-8", "replace").decode()  # half a pair is no text
     assert table["moods"].tolist() == [", ".join(cell) for cell in first["moods"]]
     missing = first["rating"].isna().to_numpy()
     assert table["rating"].isna().tolist() == missing.tolist()
@@ -92,7 +92,8 @@ def test_partial_fit_adds_the_columns_of_new_songs(X, stacked):
     if stacked:
         ranker = StackingRanker([("one", ranker), ("two", clone(ranker))], random_state=0)
     number = X["song"].str.removeprefix("song").astype(int)
-    old, new = X[number % 5 > 0], X[number % 5 == 0].assign(user="new", playlist="new")
+    old, new = X[number % 5 > 0], X[number % 5 == 0].drop_duplicates("song")
+    new = new.assign(user="new", playlist="new")
     ranker = ranker.fit(old).partial_fit(new)
     assert len(ranker.songs_) == X["song"].nunique()
     _check_values(ranker, X)
