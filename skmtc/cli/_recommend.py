@@ -121,6 +121,9 @@ def _new_songs(ranker, path):
             ) from None
     elif pd.api.types.is_numeric_dtype(songs[ranker.song].dtype):
         songs[ranker.song] = songs[ranker.song].astype(str)
+    # With these it would be a table of the songs of each user or playlist.
+    others = [c for c in (ranker.user, ranker.playlist) if c in songs.columns]
+    songs = songs.drop(columns=others)
     names = getattr(ranker, "feature_names_out_", ())
     is_new = ~songs[ranker.song].isin(ranker.songs_)
     if is_new.any() and any("song_popularity" in str(name) for name in names):
