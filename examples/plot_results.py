@@ -4,8 +4,8 @@ Would you listen to this list to its end?
 ==========================================
 
 A list of ids says nothing, and the ten best songs may be ten of a kind. This example looks at
-recommendations as people see them: with titles and artists, beside similar songs, within the licences
-of a region, and more or less varied.
+recommendations as people see them: with titles and artists, beside similar songs, within what is
+licensed, and more or less varied.
 """
 
 # %%
@@ -31,7 +31,7 @@ OF_GENRE = {
     "electronic": (["Digital", "Hollow", "Slow"], ["Signal", "Orbit", "Static", "Tide"]),
     "rap": (["Cold", "Concrete", "Loud", "Heavy"], ["Block", "Gold", "Nights", "Verse"]),
 }
-FIRST = ["Ada", "Bruno", "Clara", "Dario", "Edith", "Farid", "Greta", "Hugo", "Ines", "Jonas"]
+FIRST = ["Ada", "Bruno", "Clara", "Dario", "Edith", "Farid", "Greta", "Hugo", "Irene", "Jonas"]
 LAST = ["Moreau", "Okafor", "Lindqvist", "Tanaka", "Reyes", "Novak", "Haddad", "Byrne"]
 
 X = make_playlists(n_users=200, n_playlists=1000, n_songs=400, random_state=0)
@@ -47,7 +47,7 @@ def title(genre):
 
 names = [f"{one} {two}" for one in FIRST for two in LAST]
 artists = {a: names[i % len(names)] for i, a in enumerate(sorted(songs["artist"].unique()))}
-X["title"] = X["song"].map({song: title(g) for song, g in zip(songs["song"], songs["genre"])})
+X["title"] = X["song"].map({row.song: title(row.genre) for row in songs.itertuples()})
 X["performer"] = X["artist"].map(artists)
 
 # %%
@@ -101,11 +101,13 @@ for diversity in levels:
         for row in lists
     ]
     distances.append(np.mean(of_lists))
-    hits.append(np.mean([len(own & set(row)) for own, row in zip(held["song"], lists)]))
+    hits.append(
+        np.mean([len(own & set(row)) for own, row in zip(held["song"], lists, strict=True)])
+    )
 
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 axes.plot(distances, hits, "o-", color="#0072B2")
-for diversity, x, y in zip(levels, distances, hits):
+for diversity, x, y in zip(levels, distances, hits, strict=True):
     if round(10 * diversity) % 2 == 0:
         axes.annotate(f"{diversity:.1f}", (x, y), xytext=(5, 5), textcoords="offset points")
 axes.set_xlabel("intra-list distance of ten songs")
@@ -119,9 +121,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Variety need not cost hits: here the plain lists have songs of one artist in a row, while playlists
-# mix artists, so that a moderate diversity finds more songs. Beyond the bend of the curve, every further
-# bit of variety is paid for with many hits. Draw this curve for your own table before you choose.
+# Variety need not cost hits: here the plain lists have songs of one artist in a row, while
+# playlists mix artists, so that a moderate diversity finds more songs. Beyond the bend of the curve,
+# every further bit of variety is paid for with many hits. Draw this curve for your own table before
+# you choose.
 
 varied = ranker.recommend(ask, n_recommendations=5, diversity=0.5, as_frame=True)
 print(varied[shown].round(2).to_string(index=False))
