@@ -122,9 +122,9 @@ plt.show()
 # What we learnt
 # --------------
 # Variety need not cost hits: here the plain lists have songs of one artist in a row, while
-# playlists mix artists, so that a moderate diversity finds more songs. Beyond the bend of the curve,
-# every further bit of variety is paid for with many hits. Draw this curve for your own table before
-# you choose.
+# playlists mix artists, so that a moderate diversity finds more songs. Beyond the bend of the
+# curve, every further bit of variety is paid for with many hits. Draw this curve for your own table
+# before you choose.
 
 varied = ranker.recommend(ask, n_recommendations=5, diversity=0.5, as_frame=True)
 print(varied[shown].round(2).to_string(index=False))

@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._fitted_state import Array, IdArray, Index, Labels, Plain, take
-from skmtc._memory import row_batches
 from skmtc._state import VersionedState, all_or_nothing, change_lock
 from skmtc._table import (
     ROLES,
@@ -34,15 +33,14 @@ from skmtc._table import (
 from skmtc._typing import Matrix, Seed, Table
 from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
-from skmtc.rankers._added import add_at
 from skmtc.rankers._forget import songs_that_stay, who_stays
 from skmtc.rankers._memory_errors import fit_fits_memory
 from skmtc.rankers._names import check_names
 from skmtc.rankers._queries import Queries, Songs, distinct
+from skmtc.rankers._scoring import BlockScorer
 from skmtc.rankers._seen import seen_songs
 from skmtc.rankers._sparse import one_hot
 from skmtc.rankers._ties import tie_popularity, tie_ranks
-from skmtc.rankers._topk import row_products
 from skmtc.rankers._trial import lay_out
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._recommend import Options, RecommendOptions, recommend
@@ -135,17 +133,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         frame = self._read(X, reset=False)
         queries, query_of_row = self._distinct_queries(frame)
         songs, song_of_row = self._distinct_songs(frame)
-        query_vectors, right = self._vectors_for(songs)
-        scores = np.empty(len(frame))
-        # In the order of queries, so that each batch needs the vectors of few of them.
-        order = np.argsort(query_of_row, kind="stable")
-        for batch in row_batches(len(frame), 24 * right.shape[1]):
-            rows = order[batch]
-            asked = query_of_row[rows]
-            left = query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
-            scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
-        add_at(scores, self, queries, songs, query_of_row, song_of_row)
-        return scores
+        return BlockScorer(self, queries, songs).score_pairs(query_of_row, song_of_row)
 
     def score(self, X: Table, y: Any = None) -> float:
         """Mean AUC over the playlists of a table.

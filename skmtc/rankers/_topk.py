@@ -12,7 +12,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from skmtc._memory import rows_that_fit
 from skmtc._workers import Parcel, Workers, works_elsewhere
 from skmtc.optimize._threads import Threads
-from skmtc.rankers._added import ADDED_BYTES
+from skmtc.rankers._scoring import ADDED_BYTES, SCORE_BYTES, row_products
 from skmtc.rankers._sparse import add_sparse, stored_pairs, stored_values
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
@@ -151,7 +151,7 @@ class TopSongs:
         def fill(rows):
             columns[rows], scores[rows] = self._best_of_block(*block(rows))
 
-        pair_bytes = 24 if added is None else 24 + ADDED_BYTES
+        pair_bytes = SCORE_BYTES + ADDED_BYTES * (added is not None)
         size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
@@ -247,15 +247,6 @@ def _take(vectors, rows):
         return vectors[rows]
     # This mode lets other threads work in the meantime, and indexing does not.
     return vectors.take(rows, axis=0, mode="clip")
-
-
-def row_products(left, right):
-    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
-    if issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    if issparse(right):
-        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", left, right)
 
 
 def top_k(scores, k, tie_rank=None):

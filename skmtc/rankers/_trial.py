@@ -5,22 +5,20 @@ All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluat
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._checks import check_choice
-from skmtc._memory import row_batches, rows_that_fit
+from skmtc._memory import rows_that_fit
 from skmtc.metrics._ranking import Ranking
-from skmtc.rankers._added import ADDED_BYTES
-from skmtc.rankers._queries import Queries, Songs, distinct
-from skmtc.rankers._sparse import add_sparse, as_ones, with_empty_row
-from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
+from skmtc.rankers._queries import Songs, distinct
+from skmtc.rankers._scoring import BlockScorer, score_block
+from skmtc.rankers._sparse import as_ones, with_empty_row
+from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers.recommend._candidates import blocked_pairs, read_candidates
 
 # Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
@@ -89,17 +87,11 @@ class Trial:
         True where the song is no candidate, because the playlist or its user has had it in
         training.
 
-    queries : Queries
-        The playlists, looked up in the ranker.
-
-    query_vectors : callable
-        Gives the vectors of queries.
-
     song_vectors : array or csr_array of shape (n_songs, n_dimensions)
         Vectors of the candidates.
 
-    added_scores : callable or None
-        Gives what the scores of queries have beyond inner products; None for nothing.
+    scorer : BlockScorer
+        Scores candidates for the playlists, which are its queries.
 
     warn_equal : callable or None
         Called with the number of playlists for which all candidates have the same score, if there
@@ -116,10 +108,8 @@ class Trial:
     allowed: csr_array | None
     y_true: csr_array
     ignore: csr_array | None
-    queries: Queries
-    query_vectors: Callable
     song_vectors: np.ndarray | csr_array
-    added_scores: Callable | None
+    scorer: BlockScorer
     warn_equal: Callable | None = None
 
     @property
@@ -152,50 +142,38 @@ class Trial:
         block : Block
             Playlists; each comes in one block.
         """
-        n_songs, n_dimensions = self.song_vectors.shape
-        pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
-        pair_bytes += 0 if self.allowed is None else BLOCKED_BYTES
+        scorer, n_songs = self.scorer, self.song_vectors.shape[0]
+        pair_bytes = scorer.pair_bytes + (0 if self.allowed is None else BLOCKED_BYTES)
         block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
         n_equal = 0
-        for batch in row_batches(len(self.queries), 24 * n_dimensions):
-            positions = np.arange(batch.start, batch.stop)
-            asked = self.queries.take(positions)
-            vectors = self.query_vectors(asked)
+        for asked in scorer.batches(np.arange(len(self.playlists))):
+            vectors = scorer.vectors(asked)
             first, row_of_query = self._distinct(asked, vectors)
-            n_equal += int(self._are_equal(asked, vectors, first)[row_of_query].sum())
+            equal = scorer.are_equal(asked[first], vectors[first])
+            n_equal += int(equal[row_of_query].sum())
             order = np.argsort(row_of_query, kind="stable")
-            positions, row_of_query = positions[order], row_of_query[order]
+            positions, row_of_query = asked[order], row_of_query[order]
             for start in range(0, len(first), block_rows):
                 rows = first[start : start + block_rows]
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
-                added = [] if self.added_scores is None else self.added_scores(asked.take(rows))
+                added = scorer.added(asked[rows])
                 yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
         if n_equal and self.warn_equal is not None:
             self.warn_equal(n_equal)
 
-    def _are_equal(self, queries, vectors, first):
-        """Check for distinct queries whether all candidates have the same score."""
-
-        def added(rows):
-            return self.added_scores(queries.take(first[rows]))
-
-        more = None if self.added_scores is None else added
-        return scores_are_equal(vectors[first], self.song_vectors, more)
-
-    def _distinct(self, queries, vectors):
+    def _distinct(self, positions, vectors):
         """Find queries with scores of their own, and which of these each query shares."""
         first, inverse = distinct_rows(vectors)
-        if self.added_scores is None:
+        if not self.scorer.adds_terms:
             return first, inverse
+        queries = self.scorer.queries.take(positions)
         # What is added depends on nothing but the ids, of which -1 stands for a new one.
         return distinct(inverse, queries.users + 1, queries.playlists + 1)
 
     def ranking(self, block):
         """Rank the candidates for a block of playlists."""
-        scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
-        for part in block.added:
-            add_sparse(scores, part)
+        scores = score_block(block.vectors, self.song_vectors, block.added)
         ignore = None if self.ignore is None else self.ignore[block.positions]
         if self.allowed is not None:
             ignore = blocked_pairs(self.allowed[block.positions], ignore)
@@ -208,7 +186,7 @@ class Trial:
 
     def without_ranker(self, reads=()):
         """Return what `ranking` and metrics that read some attributes need, for workers."""
-        nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
+        nothing = ("scorer", "warn_equal")
         if "song_playlists" not in reads:
             nothing += ("membership",)
         return replace(self, **dict.fromkeys(nothing))
@@ -234,7 +212,7 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         y_true = csr_array(y_true > ignore)
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker._find_columns(queries.rows, ("playlist",))
-    query_vectors, song_vectors = ranker._vectors_for(ranked)
+    scorer = BlockScorer(ranker, queries, ranked)
     playlists = queries.rows[columns.playlist].to_numpy()
     return Trial(
         users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
@@ -247,12 +225,8 @@ def lay_out(ranker, frame, candidates, exclude_seen=True):
         allowed=allowed,
         y_true=y_true,
         ignore=ignore,
-        queries=queries,
-        query_vectors=query_vectors,
-        song_vectors=song_vectors,
-        added_scores=(
-            partial(ranker._added_scores, songs=ranked) if ranker._adds_to_scores() else None
-        ),
+        song_vectors=scorer.song_vectors,
+        scorer=scorer,
         warn_equal=lambda n_equal: warn_equal_scores(
             ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."
         ),

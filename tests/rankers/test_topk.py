@@ -11,7 +11,8 @@ from sklearn import config_context
 
 from skmtc._workers import Workers
 from skmtc.rankers import _topk
-from skmtc.rankers._topk import Draw, TopSongs, row_products, top_k
+from skmtc.rankers._scoring import row_products
+from skmtc.rankers._topk import Draw, TopSongs, top_k
 
 
 @given(arrays(np.float64, (4, 9), elements=st.integers(-2, 2).map(float)), st.integers(1, 9))

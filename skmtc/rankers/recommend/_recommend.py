@@ -7,10 +7,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_number
-from skmtc._memory import row_batches
 from skmtc._typing import Seed
 from skmtc.rankers._cap import artist_codes, best_with_cap
-from skmtc.rankers._ties import scores_are_equal, warn_equal_scores
+from skmtc.rankers._scoring import BlockScorer
+from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers._topk import Draw, TopSongs
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._diversity import Diversify, check_diversity
@@ -68,9 +68,9 @@ def make_finder(ranker, queries, songs, *, seen, allowed=None, draw=None):
 
     Also return an array that it fills in: whether all songs have the same score for a query.
     """
-    query_vectors, song_vectors = ranker._vectors_for(songs)
+    scorer = BlockScorer(ranker, queries, songs)
     top_songs = TopSongs(
-        song_vectors,
+        scorer.song_vectors,
         n_queries=len(queries),
         draw=draw,
         tie_rank=ranker._tie_ranks(songs),
@@ -78,22 +78,20 @@ def make_finder(ranker, queries, songs, *, seen, allowed=None, draw=None):
     )
     is_equal = np.zeros(len(queries), dtype=bool)
 
-    def added_to(asked):
-        return lambda rows: ranker._added_scores(queries.take(asked[rows]), songs)
-
     def find(k, positions):
         found = []
-        for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
-            asked = positions[batch]
-            added = added_to(asked) if ranker._adds_to_scores() else None
-            options = {
-                "seen": None if seen is None else seen[asked],
-                "allowed": None if allowed is None else allowed[asked],
-                "positions": asked,
-            }
-            vectors = query_vectors(queries.take(asked))
-            is_equal[asked] = scores_are_equal(vectors, song_vectors, added)
-            found.append(top_songs.best(vectors, k, added=added, **options))
+        for asked in scorer.batches(positions):
+            vectors = scorer.vectors(asked)
+            is_equal[asked] = scorer.are_equal(asked, vectors)
+            best = top_songs.best(
+                vectors,
+                k,
+                seen=None if seen is None else seen[asked],
+                allowed=None if allowed is None else allowed[asked],
+                added=scorer.added_to(asked),
+                positions=asked,
+            )
+            found.append(best)
         columns, scores = zip(*found, strict=True)
         return np.concatenate(columns), np.concatenate(scores)
 
