@@ -14,7 +14,14 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 
-from skmtc._evaluate import DEFAULT_METRICS, ID_COLUMNS, by_playlist, check_by, summarize
+from skmtc._evaluate import (
+    DEFAULT_METRICS,
+    ID_COLUMNS,
+    by_playlist,
+    check_by,
+    check_per_playlist,
+    summarize,
+)
 from skmtc._paired import paired_differences
 from skmtc._table import is_table, to_frame
 from skmtc._typing import Seed, Table
@@ -56,7 +63,8 @@ def compare(
         Who is cold; see :mod:`skmtc.model_selection`.
 
     metrics : str or sequence of str, default=("auc", "hit_rate@10", "hit_rate@100")
-        As for :func:`evaluate`.
+        As for :func:`evaluate`. Metrics about all queries together ("coverage", "gini" and
+        "spread_frequency") have one value per fit, of which the mean is taken.
 
     by : {"table", "summary", "difference", "fold", "playlist"}, default="table"
         Form of the result.
@@ -106,8 +114,9 @@ def compare(
         of a user count as one cluster; `p_value` of no difference, by Student's t with one degree
         of freedom less than users, and `p_holm`, corrected by Holm's method for the number of
         rankers; and a verdict at the level 1 - `confidence`: "best" (or "reference"), "tied" with
-        it, "better" or "worse". Of novelty and spread, which have no best: "highest", "higher"
-        and "lower".
+        it, "better" or "worse". Of metrics that have no best, such as novelty and spread:
+        "highest", "higher" and "lower"; of metrics about all queries together, which no test
+        applies to, only "highest".
 
         By fold: one row per fit, with the columns ranker, cv, fold, n_users, n_playlists, one
         per metric, fit_time and score_time in seconds, and error, the message of a ranker that
@@ -142,6 +151,8 @@ def compare(
     _check_reference(reference, rankers)
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     parse_metrics(metrics)  # a misspelt metric is told before any fit
+    if by == "playlist":
+        check_per_playlist(metrics)
     splitters = _named_splitters(cv)
     X = X if hasattr(X, "iloc") or not is_table(X) else to_frame(X)
     options = {"candidates": candidates, "exclude_seen": exclude_seen, "error_score": error_score}

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from skmtc._typing import Seed, Table
 from skmtc._utils.parallel import Broadcast, Workers
 from skmtc._utils.validation import check_number
-from skmtc.metrics import FREQUENCY, find_ranker, mean_weights, parse_metrics
+from skmtc.metrics import Collector, find_ranker, mean_weights, metric_record, parse_metrics
 
 DEFAULT_METRICS = ("auc", "hit_rate@10", "hit_rate@100")
 # Blocks that are sent out together: few, as their vectors are in memory at the same time.
@@ -46,16 +46,19 @@ def evaluate(
         Membership table: the songs that ought to rank high for each playlist.
 
     metrics : str or sequence of str, default=("auc", "hit_rate@10", "hit_rate@100")
-        Names as for :func:`skmtc.metrics.make_playlist_scorer`. Only "spread_frequency", which
-        has no value for a single playlist, needs a scorer.
+        Names as for :func:`skmtc.metrics.make_playlist_scorer`. Metrics about all queries
+        together ("coverage", "gini" and "spread_frequency") have no value for a single playlist,
+        so they need by="summary", where each setting has its own.
 
     by : {"playlist", "user", "summary"}, default="playlist"
         What a row of the result is about.
 
-    candidates : {"auto", "all"}, default="auto"
+    candidates : {"auto", "all"}, or as for `recommend`, default="auto"
         Which songs to rank. "auto": if all songs of `X` are new to the ranker, these; otherwise
         the songs of the training catalogue, together with new songs in `X`. "all": always the
-        latter.
+        latter. Song ids, a table of songs, a table of queries and songs, or a boolean sparse
+        matrix with a row per playlist (in the order of the result) as for `recommend`: these
+        songs; songs of `X` that are not among them are not to be found.
 
     exclude_seen : bool, "playlist" or "user", default=True
         Which songs of training are no candidates: True or "playlist", those of the playlist that
@@ -88,11 +91,11 @@ def evaluate(
         bootstrap interval, the number of users, of playlists, and of playlists for which the
         metric is undefined and which are left out. As playlists of a user are alike, users are
         resampled, with all of their playlists. The mean is over playlists, that of novelty over
-        users.
+        users. Metrics about all queries together have no interval (NaN).
 
     See Also
     --------
-    compare : Judge several rankers by cross-validation.
+    compare : Evaluate several rankers by cross-validation.
 
     Examples
     --------
@@ -112,8 +115,17 @@ def evaluate(
     0  bob      sun     2  cold playlist  0.75         0.5
     """
     check_by(by, ("playlist", "user", "summary"))
+    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+    if by != "summary":
+        check_per_playlist(metrics)
     table = by_playlist(
-        ranker, X, metrics, candidates=candidates, exclude_seen=exclude_seen, n_jobs=n_jobs
+        ranker,
+        X,
+        metrics,
+        candidates=candidates,
+        exclude_seen=exclude_seen,
+        n_jobs=n_jobs,
+        by_setting=True,
     )
     if by == "playlist":
         return table
@@ -128,14 +140,25 @@ def evaluate(
     )
 
 
-def by_playlist(ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_jobs=None):
-    """Evaluate a fitted ranker; give one row per playlist of the table."""
-    chosen = parse_metrics([metrics] if isinstance(metrics, str) else list(metrics))
-    if any(metric.name == FREQUENCY for metric in chosen):
-        raise ValueError(
-            f"Metrics must have a value for each playlist; got {FREQUENCY!r}. Use "
-            "skmtc.metrics.make_playlist_scorer for it."
-        )
+def check_per_playlist(metrics):
+    """Raise ValueError if a metric has no value for a single playlist."""
+    for text in metrics:
+        if metric_record(text.partition("@")[0]).averaging == "all queries":
+            raise ValueError(
+                f"Metrics must have a value for each playlist; got {text!r}, which is about all "
+                "queries together. Pass by='summary', or use skmtc.metrics.make_playlist_scorer."
+            )
+
+
+def by_playlist(
+    ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_jobs=None, by_setting=False
+):
+    """Evaluate a fitted ranker; return one row per playlist of the table.
+
+    A metric about all queries together has the same value in all rows, or with `by_setting` in
+    all rows of a setting.
+    """
+    chosen = parse_metrics(metrics)
     ranker, seen = find_ranker(ranker, X)
     test_set = ranker.__skmtc_test_set__(seen, candidates=candidates, exclude_seen=exclude_seen)
     ids = {
@@ -144,36 +167,38 @@ def by_playlist(ranker, X, metrics, *, candidates="auto", exclude_seen=True, n_j
         "size": np.diff(test_set.y_true.indptr),
         "setting": test_set.settings,
     }
-    return pd.DataFrame(ids | _values(test_set, chosen, n_jobs))
+    groups = pd.factorize(test_set.settings)[0] if by_setting else None
+    return pd.DataFrame(ids | _values(test_set, chosen, groups, n_jobs))
 
 
-def _values(test_set, metrics, n_jobs):
+def _values(test_set, metrics, groups, n_jobs):
     """Return the values of all playlists by metric."""
-    tallies = [metric.tally(test_set) for metric in metrics]
-    workers = Workers(n_jobs, Broadcast(_Judge, test_set.without_ranker(), metrics))
+    collectors = [Collector(metric, test_set, groups) for metric in metrics]
+    needed = test_set.without_ranker({name for metric in metrics for name in metric.record.reads})
+    workers = Workers(n_jobs, Broadcast(_BlockMetrics, needed, metrics, groups))
     blocks = test_set.blocks()
     # One thread of BLAS, here and on workers: so scores have the same bits wherever they are made.
     with threadpool_limits(1, user_api="blas"):
         while some := list(islice(blocks, BLOCKS_PER_WORKER * len(workers))):
-            judged = workers.map(_Judge.judge, [(block,) for block in some])
-            for block, values in zip(some, judged, strict=True):
-                for tally, own in zip(tallies, values, strict=True):
-                    tally.values[block.positions] = own
-    return {tally.metric.label: tally.values for tally in tallies}
+            computed = workers.map(_BlockMetrics.compute, [(block,) for block in some])
+            for block, values in zip(some, computed, strict=True):
+                for collector, own in zip(collectors, values, strict=True):
+                    collector.add(block.positions, own)
+    return {collector.metric.text: collector.values for collector in collectors}
 
 
-class _Judge:
-    """What a worker needs to judge blocks of playlists."""
+class _BlockMetrics:
+    """What a worker needs to compute the metrics of blocks of playlists."""
 
-    def __init__(self, test_set, metrics):
+    def __init__(self, test_set, metrics, groups):
         self.test_set = test_set
-        self.tallies = [metric.tally(test_set) for metric in metrics]
+        self.collectors = [Collector(metric, test_set, groups) for metric in metrics]
 
-    def judge(self, block):
+    def compute(self, block):
         """Return the values of a block by each metric."""
         with threadpool_limits(1, user_api="blas"):
             ranking = self.test_set.ranking(block)
-        return [tally.judge(ranking) for tally in self.tallies]
+        return [collector.compute(block.positions, ranking) for collector in self.collectors]
 
 
 def summarize(table, groups, *, confidence, n_resamples, random_state):
@@ -190,6 +215,8 @@ def summarize(table, groups, *, confidence, n_resamples, random_state):
         means = _bootstrap(sums, sizes, n_resamples, check_random_state(seed))
         for column, metric in enumerate(metrics):
             low, high = _interval(means[:, column], confidence)
+            if averaging_of(metric) == "all queries":  # resampling means says nothing about it
+                low = high = np.nan
             rows.append(
                 dict(zip(groups, keys, strict=True))
                 | {"metric": metric, "mean": _ratio(sums, sizes)[column], "low": low, "high": high}
@@ -203,7 +230,7 @@ def _sums_by_metric(values, owners, n_users):
     """Return, of each metric, the weighted sum over a user's playlists, and of the weights."""
     sums, sizes = np.zeros((2, n_users, values.shape[1]))
     for column, metric in enumerate(values.columns):
-        found = sums_by_user(values[[metric]], owners, n_users, metric.startswith("novelty"))
+        found = sums_by_user(values[[metric]], owners, n_users, averaging_of(metric) == "users")
         sums[:, [column]], sizes[:, [column]] = found
     return sums, sizes
 
@@ -277,6 +304,11 @@ def check_confidence(confidence):
         raise ValueError(
             f"`confidence` must be above 0 and below 1; got {confidence!r}. Pass e.g. 0.95."
         )
+
+
+def averaging_of(metric):
+    """Return what the mean of a metric is over, given its name with or without "@"."""
+    return metric_record(metric.partition("@")[0]).averaging
 
 
 def check_by(by, choices):

@@ -5,9 +5,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from skmtc._evaluate import check_confidence, sums_by_user
-
-# Of these the paper prefers moderate values: a ranker is higher or lower by them, not better.
-MODERATE = ("novelty", "spread")
+from skmtc.metrics import metric_record
 
 
 def paired_differences(table, metrics, *, reference=None, confidence=0.95):
@@ -72,7 +70,9 @@ def _compare_with(part, metric, reference, confidence):
     wide = wide[list(dict.fromkeys(part["ranker"]))].dropna()
     users = part.drop_duplicates(["fold", "playlist"]).set_index(["fold", "playlist"])["user"]
     owners, names = pd.factorize(users.loc[wide.index], sort=True)
-    sums, sizes = sums_by_user(wide, owners, len(names), over_users=metric.startswith("novelty"))
+    record = metric_record(metric.partition("@")[0])
+    over_users = record.averaging == "users"
+    sums, sizes = sums_by_user(wide, owners, len(names), over_users=over_users)
     means = pd.Series(sums.sum(axis=0) / max(1e-300, sizes[:, 0].sum()), wide.columns)
     other = reference if reference in wide.columns else None
     if reference is None and len(wide):
@@ -88,7 +88,9 @@ def _compare_with(part, metric, reference, confidence):
     rows.loc[rows["ranker"] == other, "p_value"] = np.nan  # compared with itself
     rows["p_holm"] = holm(rows["p_value"])
     rows["n_users"], rows["n_playlists"] = len(names), len(wide)
-    words = _words(metric, is_best=reference is None)
+    if record.averaging == "all queries":  # one value for all playlists: nothing to test with
+        rows[["low", "high", "p_value", "p_holm"]] = np.nan
+    words = _words(record, is_best=reference is None)
     rows["verdict"] = [_verdict(row, other, words, 1 - confidence) for row in rows.itertuples()]
     return rows.sort_values("mean", ascending=False, kind="stable")
 
@@ -114,12 +116,13 @@ def _p_values(differences, errors, degrees):
     return np.where(errors > 0, found, np.where(errors == 0, differences == 0, np.nan))
 
 
-def _words(metric, *, is_best):
-    moderate = metric.startswith(MODERATE)
+def _words(record, *, is_best):
+    has_best = record.direction == "higher"
     return {
-        "other": "reference" if not is_best else "highest" if moderate else "best",
-        "above": "higher" if moderate else "better",
-        "below": "lower" if moderate else "worse",
+        "other": "reference" if not is_best else "best" if has_best else "highest",
+        "above": "better" if has_best else "higher",
+        "below": "worse" if has_best else "lower",
+        "tied": "" if record.averaging == "all queries" else "tied",
     }
 
 
@@ -129,5 +132,5 @@ def _verdict(row, other, words, level):
     if row.ranker == other:
         return words["other"]
     if not row.p_holm < level:  # too few users for a test, too
-        return "tied"
+        return words["tied"]
     return words["above"] if row.difference > 0 else words["below"]

@@ -11,6 +11,7 @@ from skmtc.metrics import make_playlist_scorer
 from skmtc.model_selection import ColdPlaylistSplit
 
 METRICS = ["auc", "hit_rate@5", "ndcg", "novelty@5", "spread", "neg_bottom_push_loss"]
+METRICS += ["tail_share@5", "intra_list_distance@5"]
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,23 @@ def test_settings_are_summarised_apart(split, ranker):
     assert summary["n_playlists"].sum() == pd.concat([test, known])["playlist"].nunique()
 
 
+def test_metrics_of_all_queries_have_a_value_per_setting(split, ranker):
+    train, test = split
+    known = train.iloc[:20]
+    labels = ["coverage@5", "gini@5", "spread_frequency@5"]
+    summary = evaluate(ranker, pd.concat([test, known]), labels, by="summary", n_resamples=10)
+    found = summary.set_index(["setting", "metric"])
+    for label in labels:
+        score = make_playlist_scorer(label)
+        assert found.loc[("cold playlist", label), "mean"] == pytest.approx(score(ranker, test))
+        assert found.loc[("nothing cold", label), "mean"] == pytest.approx(score(ranker, known))
+    assert summary[["low", "high"]].isna().all(axis=None)
+    for n_jobs in (1, 2):
+        again = evaluate(ranker, test, labels, by="summary", n_jobs=n_jobs)
+        expected = found.loc["cold playlist"].loc[again["metric"], "mean"]
+        assert again["mean"].tolist() == expected.tolist()
+
+
 @pytest.mark.filterwarnings("ignore:PopularityRanker has the same score")
 def test_undefined_playlists_are_counted():
     X = pd.DataFrame(
@@ -102,7 +120,7 @@ def test_undefined_playlists_are_counted():
 def test_bad_requests_are_told(split, ranker):
     with pytest.raises(ValueError, match=r"`by` must be one of .*; got 'song'"):
         evaluate(ranker, split[1], by="song")
-    with pytest.raises(ValueError, match="value for each playlist; got 'spread_frequency'"):
+    with pytest.raises(ValueError, match="value for each playlist; got 'spread_frequency@3'"):
         evaluate(ranker, split[1], "spread_frequency@3")
     with pytest.raises(ValueError, match="`confidence` must be above 0 and below 1; got 95"):
         evaluate(ranker, split[1], by="summary", confidence=95)

@@ -44,7 +44,7 @@ ALLOWED = {
     "inspection": {"_table", "_utils", "metrics", "rankers"},
     "_evaluate": {"_utils", "metrics"},
     "_make_ranker": {"_table", "features", "rankers"},
-    "_paired": {"_evaluate"},
+    "_paired": {"_evaluate", "metrics"},
     "_compare": {"_evaluate", "_paired", "_table", "_utils", "metrics"},
     "persistence": {"_utils", "features", "rankers"},
     "cli": {

@@ -47,6 +47,9 @@ def main(path: str) -> float:
     assert_type(ranker.fit(X), MultitaskPlaylistRanker)
     assert_type(ranker.partial_fit(X).forget([1, 2]), MultitaskPlaylistRanker)
     assert_type(ranker.predict(np.ones((2, 3))), NDArray[np.float64])
+    frame = ranker.recommend(X, n_recommendations=5, diversity=0.3, as_frame=True)
+    assert_type(frame, pd.DataFrame)
+    assert_type(ranker.similar_songs(["s1"], as_frame=True), pd.DataFrame)
     songs, scores = ranker.recommend(X, n_recommendations=5, exclude_seen="user")
     assert_type(songs, NDArray[Any])
     assert_type(scores, NDArray[np.float64])
@@ -76,7 +79,7 @@ def main(path: str) -> float:
 
     PopularityRanker(artist=1.5)  # type: ignore[arg-type]
     PopularityRanker(artists="artist")  # type: ignore[call-arg]
-    ranker.recommend(X, n_recommendations="5")  # type: ignore[arg-type]
+    ranker.recommend(X, n_recommendations="5")  # type: ignore[call-overload]
     ColdUserSplit(user_size="0.3")  # type: ignore[arg-type]
     MultitaskPlaylistRanker(user_l2=None)  # type: ignore[arg-type]
     return ranker.score(X)

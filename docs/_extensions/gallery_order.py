@@ -14,6 +14,7 @@ ORDER = (
     "ranking_loss",
     "solvers",
     "explain",
+    "results",
     "million_rows",
     "vector_index",
     "generated_playlists",

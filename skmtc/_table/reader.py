@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from skmtc._table.columns import ROLES, find_id_columns, is_table, shown, to_frame
+from skmtc._table.columns import ROLES, find_id_columns, shown, to_frame
 from skmtc._table.ids import Ids, read_ids
 from skmtc._table.near_names import check_names
 from skmtc._table.queries import Queries, Songs, distinct
@@ -112,32 +112,6 @@ class TableReader:
         songs = self.ids["song"].values
         return Songs(songs, np.arange(len(songs)), is_catalogue=True)
 
-    def candidates(self, candidates):
-        """Read songs to rank: None for the catalogue, known ids, or a table of songs."""
-        if candidates is None:
-            return self.catalogue()
-        _check_kind(candidates)
-        if not is_table(candidates) and np.ndim(candidates) == 1:
-            return self._known_songs(np.asarray(candidates))
-        frame = to_frame(candidates)
-        label = self.find_columns(frame, ("song",)).song
-        ids = read_ids(frame, label, "song")
-        _check_distinct(ids)
-        codes = self.codes("song", ids)
-        return Songs(ids.to_numpy(), codes, frame[codes < 0])
-
-    def _known_songs(self, ids):
-        _check_distinct(pd.Series(ids))
-        codes = self.codes("song", ids) if len(ids) else np.empty(0, dtype=np.intp)
-        if len(codes) == 0 or (codes < 0).any():
-            unknown = ids[codes < 0][:5].tolist()
-            raise ValueError(
-                "Candidates given as ids must be songs of the training catalogue; got "
-                f"{len(ids)} ids, {int((codes < 0).sum())} of them unknown: {unknown}. Pass new "
-                "songs as a table with their feature columns."
-            )
-        return Songs(self.ids["song"].values[codes], codes)
-
     def _check_owners(self, frame, columns, wrong, owners):
         if wrong.any():
             row = int(wrong.argmax())
@@ -148,22 +122,3 @@ class TableReader:
                 f"{shown(self.ids['user'].values[owners[row]])} in fit. Give the new playlist an "
                 "id of its own."
             )
-
-
-def _check_kind(candidates):
-    is_dict = isinstance(candidates, dict)
-    is_known = not is_dict and (is_table(candidates) or np.ndim(candidates) in (1, 2))
-    if isinstance(candidates, str) or not is_known:
-        raise TypeError(
-            "`candidates` must be None, a list or array of song ids, or a table of songs; got "
-            f"{type(candidates).__name__}. Convert it, e.g. a set with `sorted`."
-        )
-
-
-def _check_distinct(ids):
-    twice = ids[ids.duplicated()]
-    if len(twice):
-        raise ValueError(
-            f"Candidates must be distinct songs; got {shown(twice.iloc[0])} more than once "
-            f"({len(twice)} such rows). Drop the copies."
-        )

@@ -41,6 +41,33 @@ def mean_of_groups(groups, n_groups):
     return sums
 
 
+def song_rows_of_playlists(membership, weighting):
+    """Return one row of unit length per song, over the playlists that hold it.
+
+    With weighting="tfidf" a playlist of n of all N songs counts log(N / n), with "cosine" 1.
+    """
+    held = as_ones(membership)
+    n_playlists, n_songs = held.shape
+    weights = np.ones(n_playlists)
+    if weighting == "tfidf":
+        weights = np.log(n_songs / np.maximum(1, np.diff(held.indptr)))
+    rows = csr_array(held.T)
+    rows.data = weights[rows.indices]
+    sizes = np.diff(rows.indptr)
+    lengths = np.sqrt(np.bincount(np.repeat(np.arange(n_songs), sizes), rows.data**2, n_songs))
+    # A song of playlists that weigh nothing has a row of zeros.
+    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
+    return rows
+
+
+def cost_batches(costs, most):
+    """Yield slices of consecutive rows whose costs, without the first, sum to `most` at most."""
+    group = np.cumsum(costs) // max(1, most)
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(costs)], strict=True):
+        yield slice(start, stop)
+
+
 def sum_sparse(parts, shape):
     """Sum sparse matrices of a shape; there may be none."""
     return csr_array(sum(parts, start=csr_array(shape)))

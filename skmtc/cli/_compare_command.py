@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
-from skmtc._paired import MODERATE
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._progress_lines import Progress, note, tell_first_compilation
 from skmtc.cli.inputs import (
@@ -26,6 +25,7 @@ from skmtc.cli.report import (
     Comparison,
     check_folder,
     comparison_text,
+    has_best,
     write_partly,
     write_report,
 )
@@ -155,7 +155,7 @@ def _stacked(tables, columns):
 
 def _sorted(rows, metrics):
     """Put the best rankers by the first metric that has a best first, and failed ones last."""
-    chosen = next((m for m in metrics if not m.startswith(MODERATE)), metrics[0])
+    chosen = next((m for m in metrics if has_best(m)), metrics[0])
     return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 
 

@@ -15,13 +15,18 @@ from skmtc.cli.inputs import (
     metric_name,
     positive,
     setting_name,
+    share,
     whole_seed,
 )
 from skmtc.cli.inputs import ranker_name as ranker_type
 from skmtc.cli.report import DEFAULT_FOLDER
+from skmtc.metrics import RECORDS
 
 RANKER_LIST = fill(
     f"rankers: {', '.join(RANKERS)}", 90, subsequent_indent="  ", break_on_hyphens=False
+)
+METRIC_LIST = fill(
+    f"metrics: {', '.join(record.usage for record in RECORDS)}", 90, subsequent_indent="  "
 )
 TABLE_HELP = "CSV or Parquet file with one row per song in a playlist"
 
@@ -63,7 +68,7 @@ a config file, in which every line may be left out:
 
 {RANKER_LIST}
 settings: {", ".join(SETTINGS)}
-metrics: auc, hit_rate@K (or recall@K), novelty@K, spread, ndcg, r_precision, neg_bottom_push_loss
+{METRIC_LIST}
 """
 
 FIT_EXAMPLES = f"""\
@@ -82,9 +87,12 @@ examples:
   skmtc recommend model.skops --playlist gym               more songs for a playlist
   skmtc recommend model.skops --user ana -n 5              a new playlist of a known user
   skmtc recommend model.skops --new-user age=31,country=AU
+  skmtc recommend model.skops --user ana --diversity 0.3   songs that differ from each other
   skmtc recommend model.skops --user ana --songs new_songs.csv --format json
 
-new_songs.csv has a song column and the columns that describe songs; no playlists.
+new_songs.csv has a song column and the columns that describe songs; no playlists. The table
+shows titles, artists and the like if the model's table had them; csv and json have all columns
+of songs.
 """
 
 TUNE_EXAMPLES = """\
@@ -207,6 +215,13 @@ def _add_recommend(commands):
     command.add_argument("--songs", metavar="NEW_SONGS", help="table of new songs to choose from")
     command.add_argument("-n", type=positive, default=20, metavar="N", help="number of songs (20)")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help=f"({FORMATS[0]})")
+    command.add_argument(
+        "--diversity",
+        type=share,
+        default=0.0,
+        metavar="D",
+        help="from 0, the best songs, to 1: how much songs shall differ from each other (0)",
+    )
     command.add_argument(
         "--include-seen", action="store_true", help="also songs that the playlist already has"
     )

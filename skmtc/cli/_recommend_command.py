@@ -1,6 +1,7 @@
 """`skmtc recommend`: songs for a playlist, a user, or somebody new."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,13 @@ import pandas as pd
 from skmtc.cli._errors import CommandError, check_name, nearest
 from skmtc.cli._model_file import read_model
 from skmtc.cli._progress_lines import note
-from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
+from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text, printable
 from skmtc.datasets import read_table
 
 FORMATS = ("table", "csv", "json")
+# What people know a song by, and how many such columns a terminal shows. CSV and JSON have all.
+NAME_WORDS = ("title", "name", "track", "artist", "artists", "album", "genre", "genres", "tags")
+MOST_SHOWN = 4
 
 
 def run_recommend(args):
@@ -19,14 +23,17 @@ def run_recommend(args):
     ranker = read_model(args.model, trust=args.trust)
     query = _query(ranker, args)
     candidates = None if args.songs is None else _new_songs(ranker, args.songs)
-    songs, scores = ranker.recommend(
+    found = ranker.recommend(
         query,
         n_recommendations=_how_many(ranker, args, query, candidates),
         candidates=candidates,
         exclude_seen=not args.include_seen,
+        diversity=args.diversity,
+        as_frame=True,
     )
-    rank = np.arange(1, songs.shape[1] + 1)
-    print(_shown(pd.DataFrame({"rank": rank, "song": songs[0], "score": scores[0]}), args.format))
+    place = found.columns.get_loc("rank")
+    found = found.iloc[:, place:].rename(columns={found.columns[place + 1]: "song"})
+    print(_shown(found, args.format))
 
 
 def find_id(text, known, role):
@@ -114,6 +121,9 @@ def _new_songs(ranker, path):
             ) from None
     elif pd.api.types.is_numeric_dtype(songs[ranker.song].dtype):
         songs[ranker.song] = songs[ranker.song].astype(str)
+    # With these it would be a table of the songs of each user or playlist.
+    others = [c for c in (ranker.user, ranker.playlist) if c in songs.columns]
+    songs = songs.drop(columns=others)
     names = getattr(ranker, "feature_names_out_", ())
     is_new = ~songs[ranker.song].isin(ranker.songs_)
     if is_new.any() and any("song_popularity" in str(name) for name in names):
@@ -145,5 +155,23 @@ def _shown(table, form):
     if form == "json":
         # By way of pandas, as json does not know numpy's numbers.
         return json_text(json.loads(table.to_json(orient="records", double_precision=15)))
-    table = table.assign(song=[cell_of_terminal(song) for song in table["song"]])
-    return table.to_string(index=False, float_format=lambda x: f"{x:.4f}")
+    shown = {}
+    for label in ["rank", "song", "score", *readable_columns(table)]:
+        column = table[label]
+        if label not in ("rank", "score"):
+            column = ["-" if pd.isna(cell) else cell_of_terminal(cell) for cell in column]
+        shown[printable(label)] = column
+    return pd.DataFrame(shown).to_string(index=False, float_format=lambda x: f"{x:.4f}")
+
+
+def readable_columns(table):
+    """Return the columns of songs that people know songs by: titles and artists first."""
+    texts = [
+        c for c in table.columns[3:] if not pd.api.types.is_numeric_dtype(table[c].dtype)
+    ]  # after rank, song and score
+
+    def place(label):
+        words = re.findall(r"[a-z]+", str(label).lower())
+        return next((at for at, word in enumerate(NAME_WORDS) if word in words), len(NAME_WORDS))
+
+    return sorted(texts, key=place)[:MOST_SHOWN]

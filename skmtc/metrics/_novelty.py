@@ -90,6 +90,13 @@ def novelty_per_playlist(
 
 def surprise_of(popularity: NDArray[np.float64], n_songs: int) -> NDArray[np.float64]:
     """Return -log2 of popularity, of the least popular song where it is 0."""
+    check_popularity(popularity, n_songs)
+    least = popularity[popularity > 0].min(initial=1.0)
+    return -np.log2(np.where(popularity > 0, popularity, least))
+
+
+def check_popularity(popularity: NDArray[np.float64], n_songs: int) -> None:
+    """Raise ValueError if popularity is not a probability per song."""
     if popularity.shape != (n_songs,):
         raise ValueError(
             f"`popularity` must have one entry per song, {n_songs}; got shape {popularity.shape}. "
@@ -101,5 +108,3 @@ def surprise_of(popularity: NDArray[np.float64], n_songs: int) -> NDArray[np.flo
             f"{popularity.min()} to {popularity.max()}. Divide the counts of songs by the number "
             "of playlists."
         )
-    least = popularity[popularity > 0].min(initial=1.0)
-    return -np.log2(np.where(popularity > 0, popularity, least))

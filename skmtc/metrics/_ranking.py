@@ -80,6 +80,15 @@ class Ranking:
             n_candidates -= np.diff(self.ignored.indptr)
         return n_candidates
 
+    def take(self, playlists: NDArray[np.intp]) -> "Ranking":
+        """Return the ranking of some of the playlists, given by rising positions."""
+        return Ranking(
+            self.y_true[playlists],
+            self.y_score,
+            ignore=None if self.ignored is None else self.ignored[playlists],
+            row_of_playlist=self.row_of_playlist[playlists],
+        )
+
     @cached_property
     def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each song of each playlist, how many candidates are above and how many level.

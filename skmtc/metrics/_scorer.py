@@ -1,10 +1,9 @@
 """Metrics as scikit-learn's `scoring=`."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from skmtc._utils.validation import check_choice
-from skmtc.metrics._registry import FREQUENCY, Metric, judge
+from skmtc.metrics._registry import ChosenMetric, compute_metrics, parse_metric, parse_metrics
 
 Candidates = Literal["auto", "all"]
 ExcludeSeen = bool | Literal["playlist", "user"]
@@ -20,7 +19,7 @@ def make_playlist_scorer(
 ) -> "PlaylistScorer":
     """Make a scorer for `scoring=` of `GridSearchCV`, `cross_val_score` and others.
 
-    A scorer judges a ranker, a pipeline that ends in one, or a search over either, by its mean
+    A scorer evaluates a ranker, a pipeline that ends in one, or a search over either, by its mean
     over the playlists of the test table. Songs that a known playlist had in training are not
     counted against it. Playlists with equal weights, such as those of all unknown users, are
     scored once, in blocks that fit scikit-learn's `working_memory`.
@@ -28,13 +27,15 @@ def make_playlist_scorer(
     Parameters
     ----------
     metric : str
-        One of "auc", "hit_rate", "r_precision", "ndcg", "novelty", "spread",
-        "spread_frequency" and "neg_bottom_push_loss"; "hit_rate@100" is short for `k=100`.
-        "recall" is another name of "hit_rate".
+        One of "auc", "hit_rate", "r_precision", "ndcg", "novelty", "spread", "spread_frequency",
+        "coverage", "gini", "tail_share", "intra_list_distance" and "neg_bottom_push_loss";
+        "hit_rate@100" is short for `k=100`. "recall" is another name of "hit_rate".
+        "spread_frequency", "coverage" and "gini" are about the recommendations of all queries
+        together. "intra_list_distance" compares songs by the training playlists that hold them.
 
     k : int, default=None
-        How many of the best songs count, for "hit_rate", "novelty" and "spread_frequency" (None:
-        10) and "ndcg" (None: all).
+        How many of the best songs count, for "ndcg" (None: all) and for "hit_rate", "novelty",
+        "spread_frequency", "coverage", "gini", "tail_share" and "intra_list_distance" (None: 10).
 
     method : {"softmax", "frequency"}, default=None
         For "spread": see :func:`spread_score`. None means "softmax".
@@ -51,8 +52,9 @@ def make_playlist_scorer(
     Returns
     -------
     scorer : callable
-        `scorer(estimator, X)` gives a float; the higher, the better (for novelty and spread
-        moderate values are preferable, so search by another metric).
+        `scorer(estimator, X)` gives a float; the higher, the better (of metrics of
+        novelty and variety, from "novelty" to "intra_list_distance", moderate values are
+        preferable, so search by another metric).
 
     See Also
     --------
@@ -86,9 +88,9 @@ def make_playlist_scorer(
             f"`method` must be 'softmax' or 'frequency'; got {method!r}. Change `method`."
         )
     if method == "frequency":
-        metric = metric.replace("spread", FREQUENCY, 1)
+        metric = metric.replace("spread", "spread_frequency", 1)
     return PlaylistScorer(
-        [Metric.parse(metric, k)], candidates=candidates, exclude_seen=exclude_seen, single=True
+        [parse_metric(metric, k)], candidates=candidates, exclude_seen=exclude_seen, single=True
     )
 
 
@@ -138,21 +140,12 @@ def playlist_scoring(
     )
 
 
-def parse_metrics(labels: Sequence[str]) -> list[Metric]:
-    """Read the names of metrics, which must be distinct."""
-    if not labels:
-        raise ValueError("There must be at least one metric; got none. Pass e.g. 'auc'.")
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"Metrics must be distinct; got {list(labels)}. Name each once.")
-    return [Metric.parse(label) for label in labels]
-
-
 class PlaylistScorer:
     """Evaluate a ranker by metrics, in the manner of scikit-learn's scorers.
 
     Parameters
     ----------
-    metrics : list of Metric
+    metrics : list of ChosenMetric
         What to report.
 
     candidates : {"auto", "all"}
@@ -167,7 +160,7 @@ class PlaylistScorer:
 
     def __init__(
         self,
-        metrics: list[Metric],
+        metrics: list[ChosenMetric],
         *,
         candidates: Candidates,
         exclude_seen: ExcludeSeen = True,
@@ -185,12 +178,12 @@ class PlaylistScorer:
         test_set = ranker.__skmtc_test_set__(
             table, candidates=self.candidates, exclude_seen=self.exclude_seen
         )
-        tallies = judge(test_set, self.metrics)
-        scores = {tally.metric.label: tally.mean() for tally in tallies}
-        return scores[self.metrics[0].label] if self.single else scores
+        found = compute_metrics(test_set, self.metrics)
+        scores = {collector.metric.text: collector.mean() for collector in found}
+        return scores[self.metrics[0].text] if self.single else scores
 
     def __repr__(self) -> str:
-        labels = ", ".join(repr(metric.label) for metric in self.metrics)
+        labels = ", ".join(repr(metric.text) for metric in self.metrics)
         maker = "make_playlist_scorer" if self.single else "playlist_scoring"
         k = self.metrics[0].k if self.single and "@" not in labels else None
         options = "" if k is None else f", k={k}"

@@ -7,13 +7,12 @@ methods, `vectors_of_queries` and `vectors_of_songs`, and a `_fit`.
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Any, Literal, Self, Unpack, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._table import (
@@ -28,27 +27,25 @@ from skmtc._table import (
 )
 from skmtc._table.near_names import check_names
 from skmtc._typing import Matrix, Seed, Table
-from skmtc._utils.chunking import row_batches
 from skmtc._utils.estimator_state import VersionedState, all_or_nothing, change_lock
 from skmtc._utils.fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc._utils.memory_errors import fit_fits_memory
-from skmtc._utils.validation import check_number
 from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
-from skmtc.rankers._scoring import add_at
+from skmtc.rankers._scoring import BlockScorer
 from skmtc.rankers._test_set import build_test_set
+from skmtc.rankers._ties import tie_popularity, tie_ranks
 from skmtc.rankers.fitting import songs_that_stay, who_stays
 from skmtc.rankers.recommend import (
-    GumbelSampling,
-    TopSongs,
-    artist_codes,
-    best_with_cap,
-    row_products,
-    scores_are_equal,
-    seen_candidates,
-    tie_popularity,
-    tie_ranks,
-    warn_equal_scores,
+    Options,
+    RecommendOptions,
+    SongColumns,
+    join_song_columns,
+    playlist_vectors,
+    read_candidates,
+    read_song_columns,
+    recommend,
+    similar_songs,
 )
 
 _mean_auc = make_playlist_scorer("auc")
@@ -75,6 +72,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         "left_out_": Plain(dict),
         "_song_artists": Labels("songs", optional=True),
         "_song_counts": Array("songs", kinds="i", at_least=0),
+        "_song_columns": SongColumns(optional=True),
         "_id_labels": Plain(tuple),
         "_reads_arrays": Plain(bool),
     }
@@ -132,17 +130,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         frame = self.read_table(X)
         queries, query_of_row = self.reader.distinct_queries(frame)
         songs, song_of_row = self.reader.distinct_songs(frame)
-        query_vectors, right = self.vectors_for(songs)
-        scores = np.empty(len(frame))
-        # In the order of queries, so that each batch needs the vectors of few of them.
-        order = np.argsort(query_of_row, kind="stable")
-        for batch in row_batches(len(frame), 24 * right.shape[1]):
-            rows = order[batch]
-            asked = query_of_row[rows]
-            left = query_vectors(queries.take(np.arange(asked[0], asked[-1] + 1)))
-            scores[rows] = row_products(left[asked - asked[0]], right[song_of_row[rows]])
-        add_at(scores, self, queries, songs, query_of_row, song_of_row)
-        return scores
+        return BlockScorer(self, queries, songs).score_pairs(query_of_row, song_of_row)
 
     def score(self, X: Table, y: Any = None) -> float:
         """Mean AUC over the playlists of a table.
@@ -177,9 +165,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         X : DataFrame or array of shape (n_rows, n_columns)
             Membership table with the columns seen in `fit`.
 
-        candidates : {"auto", "all"}, default="auto"
+        candidates : {"auto", "all"}, or as for `recommend`, default="auto"
             Which songs to rank. "auto": if all songs of `X` are new, these; otherwise the songs
             of the training catalogue, together with new songs in `X`. "all": always the latter.
+            Songs of `X` that are no candidates are not to be found.
 
         exclude_seen : bool, "playlist" or "user", default=True
             Which songs of training are no candidates; as for `recommend`. With "user", songs of
@@ -193,6 +182,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         self = self._snapshot()
         return build_test_set(self, self.read_table(X), candidates, exclude_seen)
 
+    @overload
+    def recommend(
+        self, X: Table, *, as_frame: Literal[True], **options: Unpack[RecommendOptions]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def recommend(
+        self, X: Table, *, as_frame: Literal[False] = ..., **options: Unpack[RecommendOptions]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+
     def recommend(
         self,
         X: Table,
@@ -201,11 +200,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         candidates: Any = None,
         exclude_seen: bool | str = True,
         max_per_artist: int | None = None,
+        diversity: float = 0.0,
         sample: bool = False,
         temperature: float = 1.0,
         random_state: Seed = None,
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the best songs for each playlist or user asked for.
+        as_frame: bool = False,
+    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
+        """Recommend songs for each playlist or user asked for.
 
         Scores are those of `predict`. Of equal scores the song in more training playlists comes
         first (a new song counts as its artist), then the one that comes first in the catalogue or
@@ -223,9 +224,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         n_recommendations : int, default=10
             How many songs to give.
 
-        candidates : None, array of song ids, or table of songs, default=None
+        candidates : None, array of song ids, table or sparse matrix, default=None
             None stands for the training catalogue, an array of ids for these songs of it. A table
-            with a song column and the feature columns brings new songs.
+            with a song column and the feature columns brings new songs. Where candidates differ
+            between queries, as for licences: a table that has a user or playlist column, too, in
+            which each query has the songs of its rows, or a boolean sparse matrix of shape
+            (n_queries, n_songs), with songs in the order of `songs_`. Rows of ids that are neither
+            asked for nor known, and of unknown songs that no column describes, are left out with
+            a warning that counts them.
 
         exclude_seen : bool, "playlist" or "user", default=True
             Which songs to leave out: True or "playlist", those that a known playlist already
@@ -238,6 +244,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             that the ranker's parameter `artist` names, of the table of `fit`, and of
             `candidates` if that brings new songs. Songs whose artist is missing are not capped.
 
+        diversity : float, default=0.0
+            From 0, the best songs, to 1: how much songs shall differ from each other (maximal
+            marginal relevance). Of the best 5 * `n_recommendations` songs, whose scores are scaled
+            to [0, 1], the next one has the largest (1 - diversity) * score - diversity * cosine
+            with the most similar song chosen so far; see :meth:`similar_songs` for the vectors.
+            Songs come in the order of choice, so scores need not fall.
+
         sample : bool, default=False
             Whether to sampling songs, without replacement, with probabilities in proportion to
             exp(score / temperature), instead of taking the best.
@@ -248,6 +261,10 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         random_state : int, RandomState instance or None, default=None
             Seed of the sample.
 
+        as_frame : bool, default=False
+            Whether to return a DataFrame. Queries with fewer candidates of their own than
+            `n_recommendations` then have fewer rows.
+
         Returns
         -------
         songs : ndarray of shape (n_queries, n_recommendations)
@@ -255,36 +272,99 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         scores : ndarray of shape (n_queries, n_recommendations)
             Their scores.
+
+        frame : DataFrame
+            In place of both, if `as_frame`: one row per recommended song, with the ids of the
+            query (its position as "query" if it has none), rank (from 1 on), song, score, and the
+            columns of the table of `fit` that describe songs, such as title and artist. Texts are
+            cut after 200 characters; lists of texts are joined; vectors, and more than 24 columns
+            of numbers, are not stored.
         """
-        self = self._snapshot()
-        queries = self.reader.queries(self.reader.as_frame(X))
-        songs = self.reader.candidates(candidates)
-        seen = seen_candidates(self, queries, songs, exclude_seen)
-        _check_enough(n_recommendations, songs, seen)
-        if sample and not temperature > 0:
-            raise ValueError(
-                f"`temperature` must be above 0; got {temperature!r}. For the best songs without "
-                "chance pass sample=False."
-            )
-        sampling = None
-        if sample:
-            sampling = GumbelSampling(
-                tuple(check_random_state(random_state).randint(2**31, size=4)), temperature
-            )
-        find, is_equal = self._finder(queries, songs, seen=seen, sampling=sampling)
-        if max_per_artist is None:
-            best, scores = find(n_recommendations, np.arange(len(queries)))
-        else:
-            check_number("max_per_artist", max_per_artist, at_least=1, whole=True)
-            new = None if songs.new_rows is None else self._artists(songs.new_rows)
-            artists = artist_codes(self._song_artists, new, songs)
-            best, scores = best_with_cap(
-                find, len(queries), n_recommendations, artists, max_per_artist
-            )
-        if is_equal.any():
-            outcome = "They are ordered by popularity."
-            warn_equal_scores(self, is_equal.sum(), len(queries), len(songs), outcome)
-        return songs.ids[best], scores
+        options = Options(
+            n_recommendations=n_recommendations,
+            candidates=candidates,
+            exclude_seen=exclude_seen,
+            max_per_artist=max_per_artist,
+            diversity=diversity,
+            sample=sample,
+            temperature=temperature,
+            random_state=random_state,
+            as_frame=as_frame,
+        )
+        return recommend(self._snapshot(), X, options)
+
+    @overload
+    def similar_songs(
+        self, songs: Any, n: int = ..., *, as_frame: Literal[True]
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def similar_songs(
+        self, songs: Any, n: int = ..., *, as_frame: Literal[False] = ...
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+
+    def similar_songs(
+        self, songs: Any, n: int = 10, *, as_frame: bool = False
+    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
+        """Find the songs of the catalogue that are most similar to some songs.
+
+        The similarity is the cosine of two vectors, whatever the query:
+
+        - rankers with features of songs compare features, centred on the mean of the catalogue if
+          they are dense, without the constant one;
+        - `MatrixFactorizationRanker` compares factors;
+        - all others, and those whose songs have no feature, compare the training playlists that
+          hold songs, in which a playlist of n of all N songs counts log(N / n); a new song has the
+          mean vector of its artist's songs;
+        - `StackingRanker` takes the mean of its rankers' similarities, with their weights for
+          known playlists.
+
+        Of equal similarities the song in more training playlists comes first. Songs are compared in
+        blocks that fit scikit-learn's `working_memory`.
+
+        Parameters
+        ----------
+        songs : song id, list or array of song ids, or table of songs
+            Known songs by id. A table with a song column and the columns that describe songs
+            brings new songs. Of a new song, something must be known that known songs have, too:
+            features, or the artist; otherwise there is an error.
+
+        n : int, default=10
+            How many similar songs to find for each song.
+
+        as_frame : bool, default=False
+            Whether to return a DataFrame.
+
+        Returns
+        -------
+        songs : ndarray of shape (n_songs, n)
+            Ids of the most similar songs, the most similar first, without the song itself.
+
+        scores : ndarray of shape (n_songs, n)
+            Their cosines.
+
+        frame : DataFrame
+            In place of both, if `as_frame`: one row per song found, with the columns similar_to (id
+            of the song asked for), rank, song, score, and those that describe the song in the
+            table of `fit`.
+
+        Examples
+        --------
+        The first two songs are in the same playlists:
+
+        >>> import pandas as pd
+        >>> from skmtc import PopularityRanker
+        >>> X = pd.DataFrame({
+        ...     "user": ["ana", "ana", "bob", "bob", "eve"],
+        ...     "playlist": ["gym", "gym", "run", "run", "tea"],
+        ...     "song": ["s1", "s2", "s1", "s2", "s3"],
+        ...     "title": ["Alive", "Breathe", "Alive", "Breathe", "Calm"],
+        ... })
+        >>> PopularityRanker().fit(X).similar_songs(["s1"], n=1, as_frame=True)
+          similar_to  rank song  score    title
+        0         s1     1   s2    1.0  Breathe
+        """
+        return similar_songs(self._snapshot(), songs, n, as_frame=as_frame)
 
     def forget(self, users: ArrayLike) -> Self:
         """Remove users, with all that is stored of them alone.
@@ -346,7 +426,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
         self = self._snapshot()
-        return self.full_vectors_of_songs(self.reader.candidates(songs))
+        return self.full_vectors_of_songs(read_candidates(self, songs)[0])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -409,6 +489,38 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         return []
 
+    @property
+    def known_artists(self):
+        """Artists of the songs of `fit`; None if these have none.
+
+        :meta private:
+        """
+        return self._song_artists
+
+    def artists_of(self, rows):
+        """Return the artist column of some rows; None if there is none.
+
+        :meta private:
+        """
+        name = getattr(self, "artist", "artist")
+        label = None if name is None else column_label(rows, name)
+        return None if label is None else rows[label]
+
+    def tie_ranks(self, songs):
+        """Return the order of songs with equal scores: popular ones first.
+
+        :meta private:
+        """
+        new = None if songs.new_rows is None else self.artists_of(songs.new_rows)
+        return tie_ranks(tie_popularity(self._song_counts, self._song_artists, songs, new))
+
+    def similarity_vectors(self, songs):
+        """Return vectors of length 1 whose inner products are similarities of songs.
+
+        :meta private:
+        """
+        return playlist_vectors(self, songs)
+
     def full_vectors_of_queries(self, queries):
         """Return query vectors whose inner products are scores with all that is added.
 
@@ -457,6 +569,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         self._warn_left_out(table.left_out)
         self._id_labels = table.columns.labels
         self._reader = self._reader_of(table)
+        self._song_columns = read_song_columns(frame, table, getattr(self, "artist", "artist"))
         return table, frame
 
     def _check_parameters(self):
@@ -490,7 +603,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             )
 
     def _store(self, table):
-        artists = self._artists(table.song_rows)
+        artists = self.artists_of(table.song_rows)
         self._song_artists = None if artists is None else _plain_array(artists)
         vars(self).update(self._tables(table))
 
@@ -553,12 +666,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             finally:
                 change_lock.release()
 
-    def _artists(self, rows):
-        """Return the artist column of some rows; None where there is none."""
-        name = getattr(self, "artist", "artist")
-        label = None if name is None else column_label(rows, name)
-        return None if label is None else rows[label]
-
     def _appended_artists(self, appended):
         """Return the artists of known and new songs; None where the known ones have none."""
         if self._song_artists is None:
@@ -566,48 +673,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         is_new = appended.song_source < 0
         artists = np.full(len(is_new), np.nan, dtype=object)
         artists[~is_new] = self._song_artists[appended.song_source[~is_new]]
-        new = self._artists(appended.song_rows)
+        new = self.artists_of(appended.song_rows)
         if new is not None:
             artists[is_new] = _plain_array(new)
         return artists
 
-    def _tie_ranks(self, songs):
-        """Return the order of songs with equal scores: popular ones first."""
-        counts = self._song_counts
-        new = None if songs.new_rows is None else self._artists(songs.new_rows)
-        return tie_ranks(tie_popularity(counts, self._song_artists, songs, new))
-
-    def _finder(self, queries, songs, *, seen, sampling):
-        """Return a function that finds the k best of songs for the queries at some positions.
-
-        Also return an array that it fills in: whether all songs have the same score for a query.
-        """
-        query_vectors, song_vectors = self.vectors_for(songs)
-        top_songs = TopSongs(
-            song_vectors,
-            n_queries=len(queries),
-            sampling=sampling,
-            tie_rank=self._tie_ranks(songs),
-            n_jobs=getattr(self, "n_jobs", None),
-        )
-        is_equal = np.zeros(len(queries), dtype=bool)
-
-        def added_to(asked):
-            return lambda rows: self.added_scores(queries.take(asked[rows]), songs)
-
-        def find(k, positions):
-            found = []
-            for batch in row_batches(len(positions), 24 * song_vectors.shape[1]):
-                asked = positions[batch]
-                added = added_to(asked) if self.adds_to_scores() else None
-                options = {"seen": None if seen is None else seen[asked], "positions": asked}
-                vectors = query_vectors(queries.take(asked))
-                is_equal[asked] = scores_are_equal(vectors, song_vectors, added)
-                found.append(top_songs.best(vectors, k, added=added, **options))
-            columns, scores = zip(*found, strict=True)
-            return np.concatenate(columns), np.concatenate(scores)
-
-        return find, is_equal
+    def _appended_song_columns(self, source, new_rows):
+        """Return the columns of known and new songs; `source` is -1 for new ones."""
+        return join_song_columns(getattr(self, "_song_columns", None), source, new_rows)
 
 
 def _song_counts(membership):
@@ -619,18 +692,3 @@ def _plain_array(column):
     """Return the values of a column without types of pandas, which no safe file may hold."""
     values = column.to_numpy()
     return np.where(pd.isna(values), None, values) if values.dtype == object else values
-
-
-def _check_enough(n_recommendations, songs, seen):
-    if not isinstance(n_recommendations, int | np.integer) or n_recommendations < 1:
-        raise ValueError(
-            f"`n_recommendations` must be a positive integer; got {n_recommendations!r}. "
-            "Pass the number of songs to recommend."
-        )
-    n_seen = 0 if seen is None else int(seen.sum(axis=1).max())
-    if n_recommendations > len(songs) - n_seen:
-        already = f", of which a playlist already has {n_seen}" if n_seen else ""
-        raise ValueError(
-            f"`n_recommendations` must be at most the number of candidate songs: {len(songs)}"
-            f"{already}; got {n_recommendations}. Pass fewer, or more `candidates`."
-        )

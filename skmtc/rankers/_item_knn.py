@@ -6,7 +6,14 @@ from scipy.sparse import csr_array, hstack, vstack
 from skmtc._typing import Column
 from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.fitted_state import Array, Index
-from skmtc._utils.sparse import as_ones, compact, mean_of_groups, one_hot
+from skmtc._utils.sparse import (
+    as_ones,
+    compact,
+    cost_batches,
+    mean_of_groups,
+    one_hot,
+    song_rows_of_playlists,
+)
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.rankers.artists import ArtistRanker
 
@@ -152,7 +159,9 @@ class ItemKNNRanker(ArtistRanker):
         held = as_ones(table.membership)
         owned = csr_array(one_hot(table.user_of_playlist, len(table.users)).T)
         self.playcounts_ = csr_array(owned @ held)
-        self.similarity_ = _neighbors(_unit_rows(held, self.weighting), self.n_neighbors)
+        self.similarity_ = _neighbors(
+            song_rows_of_playlists(table.membership, self.weighting), self.n_neighbors
+        )
 
     def vectors_of_queries(self, queries):
         playlists = one_hot(queries.playlists, len(self.playlists_)) @ as_ones(self.membership_)
@@ -180,21 +189,6 @@ class ItemKNNRanker(ArtistRanker):
         return csr_array(one_hot(artists, n_artists) @ of_artist @ self.similarity_)[place]
 
 
-def _unit_rows(held, weighting):
-    """Return one row of unit length per song, over playlists."""
-    n_playlists, n_songs = held.shape
-    weights = np.ones(n_playlists)
-    if weighting == "tfidf":
-        weights = np.log(n_songs / np.maximum(1, np.diff(held.indptr)))
-    rows = csr_array(held.T)
-    rows.data = weights[rows.indices]
-    sizes = np.diff(rows.indptr)
-    lengths = np.sqrt(np.bincount(np.repeat(np.arange(n_songs), sizes), rows.data**2, n_songs))
-    # A song of playlists that weigh nothing has a row of zeros.
-    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
-    return rows
-
-
 def _neighbors(rows, n_neighbors):
     """Return the largest inner products of each row with all rows, block by block."""
     others = csr_array(rows.T)
@@ -202,17 +196,9 @@ def _neighbors(rows, n_neighbors):
     costs = rows.astype(bool).astype(np.int64) @ np.diff(others.indptr)
     parts = [
         _largest(csr_array(rows[batch] @ others), n_neighbors)
-        for batch in _batches(costs, rows_that_fit(32))
+        for batch in cost_batches(costs, rows_that_fit(32))
     ]
     return compact(csr_array(vstack(parts)))
-
-
-def _batches(costs, most):
-    """Yield slices of consecutive rows whose costs, without the first, sum to `most` at most."""
-    group = np.cumsum(costs) // max(1, most)
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    for start, stop in zip(starts, [*starts[1:], len(costs)], strict=True):
-        yield slice(start, stop)
 
 
 def _largest(matrix, k):

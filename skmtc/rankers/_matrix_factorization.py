@@ -16,6 +16,7 @@ from skmtc._utils.parallel import local_jobs
 from skmtc._utils.sparse import as_ones, mean_of_groups, one_hot
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.rankers.features import FeatureRanker, fit_content_model, numeric_song_columns
+from skmtc.rankers.recommend import unit_rows
 
 TARGETS = ("auto", "user", "playlist")
 
@@ -275,6 +276,20 @@ class MatrixFactorizationRanker(FeatureRanker):
         if songs.is_new.any():
             vectors[songs.is_new, -n_factors:] = self._factors_of_new(songs)
         return vectors
+
+    def similarity_vectors(self, songs):
+        """Return factors of length 1: of two blocks the last, which new songs have, too.
+
+        Without a content model nothing is known of new songs, which have zeros.
+
+        :meta private:
+        """
+        factors = (self.new_factors_ or self.known_factors_)["songs"]
+        vectors = np.zeros((len(songs), factors.shape[1]), dtype=factors.dtype)
+        vectors[~songs.is_new] = factors[songs.codes[~songs.is_new]]
+        if songs.is_new.any() and self.content_model_ is not None:
+            vectors[songs.is_new] = self._factors_of_new(songs)
+        return unit_rows(vectors)
 
     def _query_factors(self, factors, queries):
         users, playlists = factors["users"], factors["playlists"]

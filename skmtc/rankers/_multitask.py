@@ -696,6 +696,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         return self._tables(appended) | {
             "song_vectors_": vectors,
             "_song_artists": self._appended_artists(appended),
+            "_song_columns": self._appended_song_columns(appended.song_source, appended.song_rows),
             "user_attributes_": self._appended_user_attributes(appended),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,

@@ -1,41 +1,130 @@
-"""Sparse terms that are added to the inner products of queries and songs."""
+"""The blocked scorer: how `predict`, `recommend` and test sets score songs for queries.
+
+A score is the inner product of the vectors of a query and a song, plus what history terms add,
+which is sparse. Queries come in blocks whose vectors, and whose scores, fit scikit-learn's
+`working_memory`.
+"""
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import row_batches
-from skmtc._utils.sparse import stored_values
+from skmtc._utils.sparse import add_sparse, stored_values
+from skmtc.rankers._ties import scores_are_equal
 
-# Bytes per pair of a query and a song while terms are made, if all are stored.
+# Bytes per pair of a query and a song while they are scored, and while terms are added to scores if
+# all of them are stored.
+SCORE_BYTES = 24
 ADDED_BYTES = 48
 
 
-def add_at(scores, ranker, queries, songs, query_of_row, song_of_row):
-    """Add terms to the scores of single pairs of a query and a song, in place.
+class BlockScorer:
+    """Score songs for queries, block by block.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows,)
-        Inner products.
-
     ranker : BaseRanker
-        Gives the terms.
+        Snapshot of a fitted ranker.
 
     queries : Queries
-        Distinct queries.
+        Who asks.
 
     songs : Songs
-        Distinct songs.
+        The songs to score.
 
-    query_of_row, song_of_row : ndarray of shape (n_rows,)
-        The pair of each score.
+    Attributes
+    ----------
+    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+        Vectors of the songs.
+
+    adds_terms : bool
+        Whether scores have more than inner products.
     """
-    if not ranker.adds_to_scores():
-        return
-    order = np.argsort(query_of_row, kind="stable")
-    sorted_queries = query_of_row[order]
-    for batch in row_batches(len(queries), ADDED_BYTES * len(songs)):
-        rows = order[slice(*np.searchsorted(sorted_queries, [batch.start, batch.stop]))]
-        parts = ranker.added_scores(queries.take(np.arange(batch.start, batch.stop)), songs)
-        places = query_of_row[rows] - batch.start, song_of_row[rows]
-        for part in parts:
-            scores[rows] += stored_values(part, *places)
+
+    def __init__(self, ranker, queries, songs):
+        self.queries = queries
+        self.songs = songs
+        self.adds_terms = ranker.adds_to_scores()
+        self._ranker = ranker
+        self.vectors_of_queries, self.song_vectors = ranker.vectors_for(songs)
+
+    @property
+    def pair_bytes(self):
+        """Bytes per pair of a query and a song while a block is scored."""
+        return SCORE_BYTES + ADDED_BYTES * self.adds_terms
+
+    def batches(self, positions):
+        """Cut positions of queries into parts whose vectors fit the working memory."""
+        for batch in row_batches(len(positions), SCORE_BYTES * self.song_vectors.shape[1]):
+            yield positions[batch]
+
+    def vectors(self, positions):
+        """Return the vectors of the queries at some positions."""
+        return self.vectors_of_queries(self.queries.take(positions))
+
+    def added(self, positions):
+        """Return csr_arrays whose sum the scores of some queries have beyond inner products."""
+        if not self.adds_terms:
+            return []
+        return self._ranker.added_scores(self.queries.take(positions), self.songs)
+
+    def added_to(self, positions):
+        """Return a function of rows of `positions` that returns what is added; None for nothing."""
+        return (lambda rows: self.added(positions[rows])) if self.adds_terms else None
+
+    def are_equal(self, positions, vectors):
+        """Check for queries, given with their vectors, whether all songs have the same score."""
+        return scores_are_equal(vectors, self.song_vectors, self.added_to(positions))
+
+    def score_pairs(self, query_of_row, song_of_row):
+        """Score single pairs of a query and a song, each by itself.
+
+        Parameters
+        ----------
+        query_of_row, song_of_row : ndarray of shape (n_rows,)
+            Positions of queries and songs.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,)
+            The same to the bit, whatever the other pairs are.
+        """
+        scores = np.empty(len(query_of_row))
+        # In the order of queries, so that each batch needs the vectors of few of them.
+        order = np.argsort(query_of_row, kind="stable")
+        for batch in row_batches(len(order), SCORE_BYTES * self.song_vectors.shape[1]):
+            rows = order[batch]
+            asked = query_of_row[rows]
+            left = self.vectors(np.arange(asked[0], asked[-1] + 1))
+            right = self.song_vectors[song_of_row[rows]]
+            scores[rows] = row_products(left[asked - asked[0]], right)
+        if self.adds_terms:
+            self._add_to_pairs(scores, query_of_row, song_of_row, order)
+        return scores
+
+    def _add_to_pairs(self, scores, query_of_row, song_of_row, order):
+        sorted_queries = query_of_row[order]
+        for batch in row_batches(len(self.queries), ADDED_BYTES * len(self.songs)):
+            rows = order[slice(*np.searchsorted(sorted_queries, [batch.start, batch.stop]))]
+            parts = self.added(np.arange(batch.start, batch.stop))
+            places = query_of_row[rows] - batch.start, song_of_row[rows]
+            for part in parts:
+                scores[rows] += stored_values(part, *places)
+
+
+def score_block(query_vectors, song_vectors, added):
+    """Return the scores of all songs for a block of queries, of shape (n_rows, n_songs)."""
+    scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
+    for part in added:
+        add_sparse(scores, part)
+    return scores
+
+
+def row_products(left, right):
+    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
+    if issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    if issparse(right):
+        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
+    return np.einsum("nd,nd->n", left, right)

@@ -19,6 +19,7 @@ from skmtc._typing import Column, Seed
 from skmtc._utils.estimator_state import all_or_nothing, change_lock
 from skmtc._utils.fitted_state import Array, Plain, Stacked, check_fitted_state
 from skmtc.rankers._base_ranker import BaseRanker
+from skmtc.rankers.recommend import without_song_columns
 from skmtc.rankers.stacking import (
     WHAT,
     WHO,
@@ -204,6 +205,9 @@ class StackingRanker(BaseRanker):
             # Of copies, so that all rankers have the new rows or none has.
             estimators = [copy(ranker).partial_fit(X) for ranker in self.estimators_]
             shared = {name: getattr(estimators[0], name) for name in names}
+            added = self.reader.distinct_songs(self._read(X, reset=False))[0]
+            source = self.reader.codes("song", shared["songs_"])
+            shared["_song_columns"] = self._appended_song_columns(source, added.new_rows)
             self._replace(shared | {"estimators_": estimators})
         return self
 
@@ -355,6 +359,19 @@ class StackingRanker(BaseRanker):
             return csr_array(hstack([csr_array(block) for block in blocks]))
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
+    def similarity_vectors(self, songs):
+        """Return the rankers' unit vectors side by side, weighted as for known playlists.
+
+        :meta private:
+        """
+        weights = self.coef_[0, 0]
+        parts = [
+            np.sqrt(weight) * csr_array(ranker.similarity_vectors(songs))
+            for ranker, weight in zip(self.estimators_, weights, strict=True)
+            if weight > 0
+        ]
+        return csr_array(hstack(parts))
+
     def _used(self, kinds):
         """Return the positions of rankers with a weight in some situation of the kinds."""
         return np.flatnonzero(self.coef_[list(kinds)].any(axis=(0, 1)))
@@ -420,7 +437,8 @@ def _fitted(ranker, ids, X):
     with warnings.catch_warnings():
         # Said once, by the stack itself.
         warnings.filterwarnings("ignore", message="Left out of fit")
-        return clone(ranker).set_params(**ids).fit(X)
+        with without_song_columns():  # which the stack has
+            return clone(ranker).set_params(**ids).fit(X)
 
 
 def _dense(vectors):

@@ -5,23 +5,24 @@ All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluat
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
-from sklearn.utils.extmath import safe_sparse_dot
 
-from skmtc._table.queries import Queries, Songs, distinct
-from skmtc._utils.chunking import row_batches, rows_that_fit
-from skmtc._utils.sparse import add_sparse
+from skmtc._table.queries import Songs, distinct
+from skmtc._utils.chunking import rows_that_fit
+from skmtc._utils.sparse import as_ones, with_empty_row
 from skmtc._utils.validation import check_choice
 from skmtc.metrics import Ranking
-from skmtc.rankers._scoring import ADDED_BYTES
-from skmtc.rankers.recommend import scores_are_equal, seen_candidates, warn_equal_scores
+from skmtc.rankers._scoring import BlockScorer, score_block
+from skmtc.rankers._ties import warn_equal_scores
+from skmtc.rankers.recommend import blocked_pairs, read_candidates, seen_candidates
 
+# Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
+BLOCKED_BYTES = 32
 # Larger blocks of scores leave the caches, and gain nothing.
 MOST_ROWS = 256
 
@@ -70,6 +71,15 @@ class TestSet:
         Share of the training playlists that hold each candidate. A song that none holds counts
         as if one did.
 
+    codes : ndarray of shape (n_songs,)
+        Position of each candidate in the training catalogue; -1 for a new song.
+
+    membership : csr_array of shape (n_training_playlists, n_training_songs)
+        The training playlists.
+
+    allowed : csr_array of shape (n_playlists, n_songs) or None
+        True where the song is a candidate of the playlist; None if all are.
+
     y_true : csr_array of shape (n_playlists, n_songs)
         True where the table has the song in the playlist.
 
@@ -77,17 +87,11 @@ class TestSet:
         True where the song is no candidate, because the playlist or its user has had it in
         training.
 
-    queries : Queries
-        The playlists, looked up in the ranker.
-
-    query_vectors : callable
-        Gives the vectors of queries.
-
     song_vectors : array or csr_array of shape (n_songs, n_dimensions)
         Vectors of the candidates.
 
-    added_scores : callable or None
-        Gives what the scores of queries have beyond inner products; None for nothing.
+    scorer : BlockScorer
+        Scores candidates for the playlists, which are its queries.
 
     warn_equal : callable or None
         Called with the number of playlists for which all candidates have the same score, if there
@@ -99,13 +103,19 @@ class TestSet:
     settings: np.ndarray
     songs: np.ndarray
     popularity: np.ndarray
+    codes: np.ndarray
+    membership: csr_array
+    allowed: csr_array | None
     y_true: csr_array
     ignore: csr_array | None
-    queries: Queries
-    query_vectors: Callable
     song_vectors: np.ndarray | csr_array
-    added_scores: Callable | None
+    scorer: BlockScorer
     warn_equal: Callable | None = None
+
+    @property
+    def song_playlists(self):
+        """Return which training playlists hold each candidate, a csr_array with a row per song."""
+        return with_empty_row(csr_array(as_ones(self.membership).T))[self.codes]
 
     def rankings(self):
         """Rank the candidates for blocks of playlists that fit the working memory.
@@ -132,80 +142,77 @@ class TestSet:
         block : Block
             Playlists; each comes in one block.
         """
-        n_songs, n_dimensions = self.song_vectors.shape
-        pair_bytes = 24 if self.added_scores is None else 24 + ADDED_BYTES
+        scorer, n_songs = self.scorer, self.song_vectors.shape[0]
+        pair_bytes = scorer.pair_bytes + (0 if self.allowed is None else BLOCKED_BYTES)
         block_rows = min(MOST_ROWS, rows_that_fit(pair_bytes * n_songs))
         n_equal = 0
-        for batch in row_batches(len(self.queries), 24 * n_dimensions):
-            positions = np.arange(batch.start, batch.stop)
-            asked = self.queries.take(positions)
-            vectors = self.query_vectors(asked)
+        for asked in scorer.batches(np.arange(len(self.playlists))):
+            vectors = scorer.vectors(asked)
             first, row_of_query = self._distinct(asked, vectors)
-            n_equal += int(self._are_equal(asked, vectors, first)[row_of_query].sum())
+            equal = scorer.are_equal(asked[first], vectors[first])
+            n_equal += int(equal[row_of_query].sum())
             order = np.argsort(row_of_query, kind="stable")
-            positions, row_of_query = positions[order], row_of_query[order]
+            positions, row_of_query = asked[order], row_of_query[order]
             for start in range(0, len(first), block_rows):
                 rows = first[start : start + block_rows]
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
-                added = [] if self.added_scores is None else self.added_scores(asked.take(rows))
+                added = scorer.added(asked[rows])
                 yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
         if n_equal and self.warn_equal is not None:
             self.warn_equal(n_equal)
 
-    def _are_equal(self, queries, vectors, first):
-        """Check for distinct queries whether all candidates have the same score."""
-
-        def added(rows):
-            return self.added_scores(queries.take(first[rows]))
-
-        more = None if self.added_scores is None else added
-        return scores_are_equal(vectors[first], self.song_vectors, more)
-
-    def _distinct(self, queries, vectors):
+    def _distinct(self, positions, vectors):
         """Find queries with scores of their own, and which of these each query shares."""
         first, inverse = distinct_rows(vectors)
-        if self.added_scores is None:
+        if not self.scorer.adds_terms:
             return first, inverse
+        queries = self.scorer.queries.take(positions)
         # What is added depends on nothing but the ids, of which -1 stands for a new one.
         return distinct(inverse, queries.users + 1, queries.playlists + 1)
 
     def ranking(self, block):
         """Rank the candidates for a block of playlists."""
-        scores = safe_sparse_dot(block.vectors, self.song_vectors.T, dense_output=True)
-        for part in block.added:
-            add_sparse(scores, part)
+        scores = score_block(block.vectors, self.song_vectors, block.added)
+        ignore = None if self.ignore is None else self.ignore[block.positions]
+        if self.allowed is not None:
+            ignore = blocked_pairs(self.allowed[block.positions], ignore)
         return Ranking(
             self.y_true[block.positions],
             scores,
-            ignore=None if self.ignore is None else self.ignore[block.positions],
+            ignore=ignore,
             row_of_playlist=block.row_of_playlist,
         )
 
-    def without_ranker(self):
-        """Return what `ranking` needs, for workers that need no more."""
-        nothing = ("queries", "query_vectors", "added_scores", "warn_equal")
+    def without_ranker(self, reads=()):
+        """Return what `ranking` and metrics that read some attributes need, for workers."""
+        nothing = ("scorer", "warn_equal")
+        if "song_playlists" not in reads:
+            nothing += ("membership",)
         return replace(self, **dict.fromkeys(nothing))
 
 
 def build_test_set(ranker, frame, candidates, exclude_seen=True):
     """Make the test_set of a test table; see `BaseRanker.__skmtc_test_set__`."""
-    check_choice("candidates", candidates, {"auto", "all"})
+    if isinstance(candidates, str):
+        check_choice("candidates", candidates, {"auto", "all"})
     queries, query_of_row = ranker.reader.distinct_queries(frame)
     songs, song_of_row = ranker.reader.distinct_songs(frame)
-    ranked, column_of_song = songs, np.arange(len(songs))
-    if candidates == "all" or not songs.is_new.all():
-        ranked, column_of_song = _with_catalogue(ranker.reader.catalogue(), songs)
+    ranked, column_of_song, allowed = _read_ranked(ranker, candidates, queries, songs)
+    column_of_row = column_of_song[song_of_row]
+    found = np.flatnonzero(column_of_row >= 0)  # songs that are no candidates cannot be found
     y_true = csr_array(
-        (np.ones(len(frame), dtype=bool), (query_of_row, column_of_song[song_of_row])),
+        (np.ones(len(found), dtype=bool), (query_of_row[found], column_of_row[found])),
         shape=(len(queries), len(ranked)),
     )
+    if allowed is not None:
+        y_true = csr_array(y_true.multiply(allowed)).astype(bool)
     ignore = seen_candidates(ranker, queries, ranked, exclude_seen)
     if ignore is not None and exclude_seen == "user":
         y_true = csr_array(y_true > ignore)
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker.reader.find_columns(queries.rows, ("playlist",))
-    query_vectors, song_vectors = ranker.vectors_for(ranked)
+    scorer = BlockScorer(ranker, queries, ranked)
     playlists = queries.rows[columns.playlist].to_numpy()
     return TestSet(
         users=playlists if columns.user is None else queries.rows[columns.user].to_numpy(),
@@ -213,14 +220,13 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
         settings=_settings(queries, has_new_songs, users_are_known=columns.user is not None),
         songs=ranked.ids,
         popularity=_popularity(ranker.membership_, ranked),
+        codes=ranked.codes,
+        membership=ranker.membership_,
+        allowed=allowed,
         y_true=y_true,
         ignore=ignore,
-        queries=queries,
-        query_vectors=query_vectors,
-        song_vectors=song_vectors,
-        added_scores=(
-            partial(ranker.added_scores, songs=ranked) if ranker.adds_to_scores() else None
-        ),
+        song_vectors=scorer.song_vectors,
+        scorer=scorer,
         warn_equal=lambda n_equal: warn_equal_scores(
             ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."
         ),
@@ -249,6 +255,19 @@ def distinct_rows(vectors):
     first = np.empty(inverse.max() + 1, dtype=np.intp)
     first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
     return first, inverse
+
+
+def _read_ranked(ranker, candidates, queries, songs):
+    """Return the songs to rank, the column of each of the table's songs, and who may have which.
+
+    The column is -1 for a song that is no candidate.
+    """
+    if isinstance(candidates, str):
+        if candidates == "auto" and songs.is_new.all():
+            return songs, np.arange(len(songs)), None
+        return *_with_catalogue(ranker.reader.catalogue(), songs), None
+    ranked, allowed = read_candidates(ranker, candidates, queries)
+    return ranked, pd.Index(ranked.ids).get_indexer(pd.Index(songs.ids)), allowed
 
 
 def _with_catalogue(catalogue, songs):

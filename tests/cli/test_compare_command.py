@@ -27,6 +27,24 @@ def test_rankers_and_settings_of_choice(folder, tmp_path):
     assert "[4/4] cold-songs: same-artists" in done.stderr
 
 
+def test_metrics_of_all_queries_have_a_value_and_no_best(folder, tmp_path, capsys):
+    arguments = ["compare", str(folder / "playlists.csv"), "--setting", "cold-users", "--quiet"]
+    arguments += ["--rankers", "popularity", "pairwise", "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--metrics", "coverage@5", "gini@5", "tail_share@5"]) == 0
+    told = capsys.readouterr().out
+    assert "there is no best by Coverage@5, Gini@5 and TailShare@5" in told
+    assert "is best" not in told
+    table = _table(tmp_path / "out").loc["cold-users"]
+    assert table.loc["popularity", "coverage@5"] < table.loc["pairwise", "coverage@5"]
+    assert table.loc["popularity", "gini@5"] > table.loc["pairwise", "gini@5"]
+    differences = pd.read_csv(tmp_path / "out" / "differences.csv").set_index(["metric", "ranker"])
+    assert differences.loc[("coverage@5", "pairwise"), "verdict"] == "highest"
+    assert differences.loc["coverage@5"][["low", "high", "p_value"]].isna().all(axis=None)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Coverage@K is the share of all candidates" in page
+    assert "No ranker is best by Coverage@5, Gini@5 and TailShare@5" in page
+
+
 def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     done = run(
         *["compare", folder / "ids.csv", "--rankers", "same-artists", "popularity", "multitask"],
@@ -98,7 +116,7 @@ def test_bad_requests(folder, tmp_path, capsys):
         2, "--setting", "cold-user"
     )
     assert "A metric must be one of" in told(2, "--metrics", "accuracy")
-    assert "Use spread." in told(2, "--metrics", "spread_frequency")
+    assert "`k` must be given to" in told(2, "--metrics", "spread@3")
     assert "must have the columns list and song" in told(1, "--playlist", "list")
     assert "(nearest: ['playlist'])" in told(1, "--playlist", "playlists")
     assert "must have the user column 'users'" in told(1, "--user", "users")

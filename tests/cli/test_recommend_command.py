@@ -11,6 +11,7 @@ from commands import error_of, run
 
 from skmtc.cli import main
 from skmtc.cli._recommend_command import find_id
+from skmtc.datasets import make_playlists
 from skmtc.persistence import load
 
 
@@ -24,16 +25,53 @@ def _csv(capsys, *arguments):
     return pd.read_csv(io.StringIO(capsys.readouterr().out))
 
 
-def test_formats_agree_with_the_ranker(model, ranker, tmp_path):
+def test_formats_agree_with_the_ranker(model, ranker, folder, tmp_path):
     arguments = ["recommend", model, "--user", "user3", "-n", "4"]
     songs, scores = ranker.recommend(pd.DataFrame({"user": ["user3"]}), n_recommendations=4)
     table = run(*arguments, folder=tmp_path).stdout.splitlines()
-    assert table[0].split() == ["rank", "song", "score"]
+    assert table[0].split() == ["rank", "song", "score", "artist", "genre"]
+    artists = pd.read_csv(folder / "playlists.csv").drop_duplicates("song").set_index("song")
+    assert [line.split()[3] for line in table[1:]] == artists.loc[songs[0], "artist"].tolist()
     assert [line.split()[1] for line in table[1:]] == songs[0].tolist()
     rows = json.loads(run(*arguments, "--format", "json", folder=tmp_path).stdout)
     assert [row["song"] for row in rows] == songs[0].tolist()
     np.testing.assert_allclose([row["score"] for row in rows], scores[0])
     assert [row["rank"] for row in rows] == [1, 2, 3, 4]
+    assert [row["artist"] for row in rows] == artists.loc[songs[0], "artist"].tolist()
+    assert {"year", "genre", "x0"} <= set(rows[0])
+    assert not {"user", "playlist", "age", "country"} & set(rows[0])
+
+
+def test_titles_come_first_and_are_safe(tmp_path, capsys):
+    X = make_playlists(n_users=10, n_songs=30, random_state=0)
+    X["album"] = "album"
+    X["track_name"] = X["song"].map({"song3": "=1+1", "song4": "a\x1b[31mred"}).fillna("plain")
+    X.loc[X["song"] == "song5", "track_name"] = None
+    X.to_csv(tmp_path / "titles.csv", index=False)
+    path = str(tmp_path / "model.skops")
+    arguments = ["fit", str(tmp_path / "titles.csv"), "--ranker", "popularity", "--quiet"]
+    assert main([*arguments, "--out", path]) == 0
+    capsys.readouterr()
+    asked = ["recommend", path, "--new-user", "", "-n", str(X["song"].nunique())]
+    assert main(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["rank", "song", "score", "track_name", "artist", "album", "genre"]
+    cells = {line.split()[1]: line.split()[3] for line in lines[1:]}
+    assert cells["song4"] == r"a\x1b[31mred"
+    assert cells["song5"] == "-"
+    assert main([*asked, "--format", "csv"]) == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out)).set_index("song")
+    assert found.loc["song3", "track_name"] == "'=1+1"
+    assert found["year"].dtype.kind == "i"
+
+
+def test_diversity(model, ranker, capsys):
+    query = pd.DataFrame({"user": ["user3"]})
+    expected, _ = ranker.recommend(query, n_recommendations=5, diversity=0.7)
+    found = _csv(capsys, model, "--user", "user3", "-n", "5", "--diversity", "0.7")
+    assert found["song"].tolist() == expected[0].tolist()
+    assert main(["recommend", str(model), "--user", "user3", "--diversity", "2"]) == 2
+    assert "must be a number from 0 to 1; got '2'" in capsys.readouterr().err
 
 
 def test_a_known_playlist_gets_songs_that_it_does_not_have(model, ranker, folder, capsys):

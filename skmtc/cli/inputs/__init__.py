@@ -12,6 +12,7 @@ from skmtc.cli.inputs._values import (
     positive,
     ranker_name,
     setting_name,
+    share,
     whole_seed,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "read_config",
     "sample_table",
     "setting_name",
+    "share",
     "whole_seed",
 ]

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from skmtc.cli._errors import UsageError, check_name
 from skmtc.cli.inputs._ranker_choice import RANKERS
 from skmtc.cli.inputs._settings import SETTINGS
-from skmtc.metrics import parse_metrics
+from skmtc.metrics import parse_metric
 
 WORDS = {"none": None, "true": True, "false": False}
 
@@ -33,11 +33,9 @@ def setting_name(text):
 def metric_name(text):
     """Read the name of a metric."""
     try:
-        (metric,) = parse_metrics([text])
+        parse_metric(text)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
-    if metric.name == "spread_frequency":
-        raise ArgumentTypeError("spread_frequency has no value for a playlist. Use spread.")
     return text
 
 
@@ -46,6 +44,17 @@ def positive(text):
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"must be a positive integer; got {text!r}")
     return int(text)
+
+
+def share(text):
+    """Read a number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"must be a number from 0 to 1; got {text!r}")
+    return value
 
 
 def whole_seed(text):

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from skmtc._paired import paired_differences
+from skmtc.metrics import RECORDS
 
-# Metrics that are drawn against the number of songs K.
-CURVES = {"hit_rate": "Hit rate", "novelty": "Novelty"}
+# Metrics that are drawn against the number of songs K, with the titles of their figures.
+CURVES = {record.name: record.curve for record in RECORDS if record.curve is not None}
 
 
 @dataclass

@@ -4,9 +4,18 @@ from base64 import b64encode
 from html import escape
 
 from skmtc import __version__
-from skmtc._paired import MODERATE
 from skmtc.cli._safe_text import printable
-from skmtc.cli.report._plain_text import best_of, cell, column_name, split_text, verdicts, words
+from skmtc.cli.report._plain_text import (
+    best_of,
+    cell,
+    column_name,
+    has_best,
+    metric_meanings,
+    split_text,
+    verdicts,
+    without_best,
+    words,
+)
 
 GENERATOR = f'<meta name="generator" content="skmtc {__version__}">'
 OWN = b'<meta name="generator" content="skmtc '  # how a report is known again
@@ -41,14 +50,10 @@ footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8r
 """
 
 READING = (
-    "AUC is the probability that a song of the playlist ranks above another candidate. HitRate@K "
-    "is the share of a playlist's songs among the K best (recall). Novelty@K says how unpopular "
-    "the K best songs are, and spread how evenly a ranker's attention is spread over all songs; "
-    "moderate values of both are preferable, so no ranker is marked as best by them. Fit is in "
-    "seconds. In each other column the best value is marked, and those of all rankers that are not "
-    "told apart from it: differences are taken playlist by playlist, playlists of a user count as "
-    "one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method for the "
-    "number of rankers."
+    "Fit is in seconds. In each other column the best value is marked, and those of all rankers "
+    "that are not told apart from it: differences are taken playlist by playlist, playlists of a "
+    "user count as one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method "
+    "for the number of rankers."
 )
 
 
@@ -74,7 +79,7 @@ def report_html(found, table, features, figures, left=""):
 {f'<p class="left">{escape(left)}</p>' if left else ""}
 {"".join(sections)}
 <footer class="soft">
-<p>{READING}</p>
+<p>{escape(_meanings(found))} {READING}</p>
 <p>Made by skmtc {__version__} with seed {features.seed}; the figures of all tables are in
 comparison.csv, all differences with intervals in differences.csv, and all curves in
 curves.csv.</p>
@@ -82,6 +87,16 @@ curves.csv.</p>
 </body>
 </html>
 """
+
+
+def _meanings(found):
+    """Return what the metrics of a report measure, and which of them have no best."""
+    labels = list(dict.fromkeys(label for comparison in found for label in comparison.metrics))
+    told = " ".join(metric_meanings(labels))
+    moderate = without_best(labels)
+    if moderate:
+        told += f" No ranker is best by {moderate}, of which moderate values are preferable."
+    return told
 
 
 def _sentence(text):
@@ -110,7 +125,7 @@ def _verdicts(comparison):
 
 def _differences(comparison):
     """Return a table of how far each ranker is behind the best, to be unfolded."""
-    labels = [label for label in comparison.metrics if not label.startswith(MODERATE)]
+    labels = [label for label in comparison.metrics if has_best(label)]
     found = {label: comparison.differences_by(label) for label in labels}
     if not labels or len(found[labels[0]]) < 2:
         return ""

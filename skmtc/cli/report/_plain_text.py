@@ -2,21 +2,11 @@
 
 import numpy as np
 
-from skmtc._paired import MODERATE
-from skmtc.metrics import parse_metrics
+from skmtc.metrics import parse_metric
 
-NAMES = {
-    "auc": "AUC",
-    "hit_rate": "HitRate",
-    "novelty": "Novelty",
-    "spread": "Spread",
-    "ndcg": "NDCG",
-    "r_precision": "R-precision",
-    "neg_bottom_push_loss": "-BottomPush",
-}
 LEGEND = (
     "* best of its column, or not told apart from the best (paired over playlists by user, Holm, "
-    "5 %); novelty and spread have no best"
+    "5 %)"
 )
 
 
@@ -27,9 +17,27 @@ def words(name):
 
 def column_name(label):
     """Show the name of a metric as the paper writes it."""
-    (metric,) = parse_metrics([label])
-    name = "Recall" if label.startswith("recall") else NAMES[metric.name]
-    return name + (f"@{metric.k}" if metric.k is not None else "")
+    return parse_metric(label).label
+
+
+def has_best(label):
+    """Check whether some ranker is best by a metric."""
+    return parse_metric(label).record.direction == "higher"
+
+
+def without_best(labels):
+    """Return the names of the metrics that have no best, as words; empty if there are none."""
+    return _listed([column_name(label) for label in labels if not has_best(label)])
+
+
+def metric_meanings(labels):
+    """Return a sentence for each metric: what it measures."""
+    records = {parse_metric(label).record.name: parse_metric(label) for label in labels}
+    return [
+        f"{chosen.label.partition('@')[0]}{'@K' if chosen.k is not None else ''} is "
+        f"{chosen.record.description}."
+        for chosen in records.values()
+    ]
 
 
 def best_of(comparison):
@@ -38,7 +46,7 @@ def best_of(comparison):
     best = {"fit_time": rows["fit_time"] == rows["fit_time"].min()}
     for label in comparison.metrics:
         verdicts = comparison.differences_by(label)["verdict"]
-        is_best = verdicts.isin(["best", "tied"]) & (not label.startswith(MODERATE))
+        is_best = verdicts.isin(["best", "tied"]) & has_best(label)
         best[label] = is_best.reindex(rows.index, fill_value=False)
     return best
 
@@ -48,7 +56,7 @@ def verdicts(comparison):
     return [
         sentence
         for label in comparison.metrics
-        if not label.startswith(MODERATE)
+        if has_best(label)
         if (sentence := _verdict(label, comparison.differences_by(label)))
     ]
 
@@ -69,7 +77,7 @@ def _verdict(label, found):
 
 
 def _listed(names):
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def cell(label, value):
@@ -107,7 +115,9 @@ def comparison_text(comparison):
     for line in lines:
         rest = "".join(f"  {c:>{width}}" for c, width in zip(line[1:], widths[1:], strict=True))
         text.append(f"{line[0]:<{widths[0]}}{rest}".rstrip())
-    text += [LEGEND, *verdicts(comparison)]
+    moderate = without_best(comparison.metrics)
+    legend = f"{LEGEND}; there is no best by {moderate}" if moderate else LEGEND
+    text += [legend, *verdicts(comparison)]
     failed = comparison.rows["error"]
     text += [f"{words(name)} failed: {' '.join(e.split())}" for name, e in failed.items() if e]
     return "\n".join(text)

@@ -24,7 +24,7 @@ class ArtistRanker(BaseRanker):
         self.popularity_ = np.bincount(table.membership.indices, minlength=len(table.songs)).astype(
             float
         )
-        artists = self._artists(table.song_rows)
+        artists = self.artists_of(table.song_rows)
         codes = np.full(len(table.songs), -1)
         named = np.zeros(len(codes), dtype=bool) if artists is None else artists.notna().to_numpy()
         if not named.any():
@@ -50,7 +50,7 @@ class ArtistRanker(BaseRanker):
         return np.append(self.artist_popularity_, 0.0)[codes]  # -1 picks the 0
 
     def _artist_codes(self, rows):
-        artists = self._artists(rows)
+        artists = self.artists_of(rows)
         codes = np.full(len(rows), -1)
         if artists is not None and len(self.artists_):
             named = artists.notna().to_numpy()

@@ -96,8 +96,8 @@ class GreatestHitsRanker(ArtistRanker):
         shape = (len(wanted), len(self.artists_))
         return csr_array((np.ones(len(pairs[0])), pairs), shape=shape)
 
-    def _artists(self, rows):
-        artists = super()._artists(rows)
+    def artists_of(self, rows):
+        artists = super().artists_of(rows)
         if artists is None:
             raise ValueError(
                 f"Songs must have an artist column, {self.artist!r}; got a table with "

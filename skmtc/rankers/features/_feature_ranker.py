@@ -21,6 +21,7 @@ from skmtc.rankers.features._matrix import (
 )
 from skmtc.rankers.features._neighbors import similar_users
 from skmtc.rankers.fitting import without_ids
+from skmtc.rankers.recommend import unit_rows
 
 # Fitted state of rankers that sum weights of features.
 WEIGHTS = {
@@ -107,6 +108,19 @@ class FeatureRanker(BaseRanker):
         new = self._with_constant(self._features_of_new(songs))
         known = self.song_vectors_[songs.codes[~songs.is_new]]
         return _in_order_of(songs, known, new)
+
+    def similarity_vectors(self, songs):
+        """Return features of length 1, centred if they are dense, without the constant one.
+
+        :meta private:
+        """
+        n_features = len(self.feature_names_out_) - bool(self.fit_intercept)
+        if n_features == 0:
+            return super().similarity_vectors(songs)
+        vectors = self.vectors_of_songs(songs)[:, :n_features]
+        if not issparse(vectors) and not issparse(self.song_vectors_):
+            vectors = vectors - self.song_vectors_[:, :n_features].mean(axis=0)
+        return unit_rows(vectors)
 
     def _features_of_new(self, songs):
         """Return the features of new songs, without the constant one."""

@@ -1,24 +1,28 @@
-"""The best songs of each query: top k, seen songs, artist cap, ties."""
+"""Helpers of `recommend` and `similar_songs`: candidates, search, diversity, tables of results."""
 
-from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
+from skmtc.rankers.recommend._candidates import blocked_pairs, read_candidates
+from skmtc.rankers.recommend._recommend import Options, RecommendOptions, recommend
 from skmtc.rankers.recommend._seen import seen_candidates
-from skmtc.rankers.recommend._ties import (
-    scores_are_equal,
-    tie_popularity,
-    tie_ranks,
-    warn_equal_scores,
+from skmtc.rankers.recommend._similar import playlist_vectors, similar_songs, unit_rows
+from skmtc.rankers.recommend._song_columns import (
+    SongColumns,
+    join_song_columns,
+    read_song_columns,
+    without_song_columns,
 )
-from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, row_products
 
 __all__ = [
-    "GumbelSampling",
-    "TopSongs",
-    "artist_codes",
-    "best_with_cap",
-    "row_products",
-    "scores_are_equal",
+    "Options",
+    "RecommendOptions",
+    "SongColumns",
+    "blocked_pairs",
+    "join_song_columns",
+    "playlist_vectors",
+    "read_candidates",
+    "read_song_columns",
+    "recommend",
     "seen_candidates",
-    "tie_popularity",
-    "tie_ranks",
-    "warn_equal_scores",
+    "similar_songs",
+    "unit_rows",
+    "without_song_columns",
 ]

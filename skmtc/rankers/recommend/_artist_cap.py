@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from skmtc._utils.chunking import row_batches
+from skmtc.rankers.recommend._diversity import POOL
 
 
 def artist_codes(known_artists, artists_of_new, songs):
@@ -42,7 +43,7 @@ def artist_codes(known_artists, artists_of_new, songs):
     return pd.factorize(artists)[0]
 
 
-def best_with_cap(find, n_queries, k, artists, most):
+def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_short=False):
     """Walk down each ranking, and pass over songs of artists who have had their share.
 
     Parameters
@@ -63,29 +64,50 @@ def best_with_cap(find, n_queries, k, artists, most):
     most : int
         How many songs of an artist a list may have.
 
+    diversify : Diversify or None, default=None
+        How to choose among the songs that were found; None takes the best.
+
+    may_be_short : bool, default=False
+        Whether a list may have fewer than k songs if there are no more.
+
     Returns
     -------
     columns, scores : ndarray of shape (n_queries, k)
-        As the uncapped ranking gives them.
+        As the uncapped ranking gives them; -1 and -inf where there are no more.
     """
-    columns, scores = np.empty((n_queries, k), dtype=np.intp), np.empty((n_queries, k))
-    left, depth = np.arange(n_queries), min(2 * k + 16, len(artists))
+    columns, scores = np.full((n_queries, k), -1, dtype=np.intp), np.full((n_queries, k), -np.inf)
+    first_depth = 2 * k + 16 if diversify is None else POOL * k
+    left, depth = np.arange(n_queries), min(first_depth, len(artists))
     while True:
         short = []
         for batch in row_batches(len(left), 64 * depth):
             positions = left[batch]
             found, found_scores = find(depth, positions)
-            kept = within_cap(np.where(found < 0, -1, artists[found]), most) & (found >= 0)
+            artists_found = np.where(found < 0, -1, artists[found])
+            kept = within_cap(artists_found, most) & (found >= 0)
             enough = kept.sum(axis=1) >= k
-            first = np.argsort(~kept[enough], axis=1, kind="stable")[:, :k]
-            columns[positions[enough]] = np.take_along_axis(found[enough], first, axis=1)
-            scores[positions[enough]] = np.take_along_axis(found_scores[enough], first, axis=1)
             if depth == len(artists) and not enough.all():
-                _refuse(positions[~enough][0], kept.sum(axis=1)[~enough][0], k, most)
+                if not may_be_short:
+                    _refuse(positions[~enough][0], kept.sum(axis=1)[~enough][0], k, most)
+                enough[:] = True
+            if diversify is None:
+                places = _first_kept(kept[enough], k)
+            else:
+                pool = found[enough], found_scores[enough]
+                places = diversify.choose(*pool, k, artists_found[enough], most)
+            rows = np.flatnonzero(enough)[:, None]
+            columns[positions[enough]] = np.where(places >= 0, found[rows, places], -1)
+            scores[positions[enough]] = np.where(places >= 0, found_scores[rows, places], -np.inf)
             short.append(positions[~enough])
         left, depth = np.concatenate(short), min(4 * depth, len(artists))
         if len(left) == 0:
             return columns, scores
+
+
+def _first_kept(kept, k):
+    """Return the places of the first k entries that are kept, in order; -1 for no more."""
+    places = np.argsort(~kept, axis=1, kind="stable")[:, :k]
+    return np.where(np.take_along_axis(kept, places, axis=1), places, -1)
 
 
 def within_cap(artists, most):

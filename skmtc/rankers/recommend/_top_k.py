@@ -13,7 +13,7 @@ from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
 from skmtc._utils.threads import Threads
-from skmtc.rankers._scoring import ADDED_BYTES
+from skmtc.rankers._scoring import ADDED_BYTES, SCORE_BYTES, row_products
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
 # the scores of twice as many leave the caches.
@@ -104,7 +104,7 @@ class TopSongs:
         # A new array for each block would cost as much as the products that it is for.
         self._room = threading.local()
 
-    def best(self, query_vectors, k, *, seen=None, added=None, positions=None):
+    def best(self, query_vectors, k, *, seen=None, allowed=None, added=None, positions=None):
         """Find the k best songs of each query.
 
         Parameters
@@ -117,6 +117,9 @@ class TopSongs:
 
         seen : csr_array of shape (n_queries, n_songs) or None, default=None
             Where an entry is stored, the song is not wanted.
+
+        allowed : csr_array of shape (n_queries, n_songs) or None, default=None
+            Only songs where an entry is stored are wanted; None: all are.
 
         added : callable or None, default=None
             Gives what to add to the inner products of the queries in a slice: csr_arrays of
@@ -142,12 +145,13 @@ class TopSongs:
         def block(rows):
             own = None if seen is None else seen[rows]
             terms = [] if added is None else added(rows)
-            return query_vectors[rows], own, terms, positions[rows], k
+            only = None if allowed is None else allowed[rows]
+            return query_vectors[rows], own, only, terms, positions[rows], k
 
         def fill(rows):
             columns[rows], scores[rows] = self._best_of_block(*block(rows))
 
-        pair_bytes = 24 if added is None else 24 + ADDED_BYTES
+        pair_bytes = SCORE_BYTES + ADDED_BYTES * (added is not None)
         size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
         if n_queries <= size:  # no threads, which would take longer to start than to do it
             fill(slice(0, n_queries))
@@ -169,9 +173,14 @@ class TopSongs:
         )
         return Workers(self.n_jobs, broadcast)
 
-    def _best_of_block(self, vectors, seen, added, positions, k):
+    def _best_of_block(self, vectors, seen, allowed, added, positions, k):
         scores, error = self._scores(vectors, added)
         keys = scores if self.sampling is None else self.sampling.keys(scores, positions)
+        if allowed is not None:
+            pairs = stored_pairs(allowed)
+            kept = keys[pairs]
+            keys[:] = -np.inf
+            keys[pairs] = kept
         if seen is not None:
             keys[stored_pairs(seen)] = -np.inf
         rows, columns = _shortlist(keys, error, k)
@@ -242,15 +251,6 @@ def _take(vectors, rows):
         return vectors[rows]
     # This mode lets other threads work in the meantime, and indexing does not.
     return vectors.take(rows, axis=0, mode="clip")
-
-
-def row_products(left, right):
-    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
-    if issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    if issparse(right):
-        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", left, right)
 
 
 def top_k(scores, k, tie_rank=None):

@@ -54,7 +54,7 @@ def test_lines(comparison):
         "own songs   0.750*   2.000    2.00",
         "ridge           -        -       -",
         "* best of its column, or not told apart from the best (paired over playlists by user, "
-        "Holm, 5 %); novelty and spread have no best",
+        "Holm, 5 %); there is no best by Spread",
         "AUC: own songs is best (0.750), ahead of popularity by 0.250 (0.250 to 0.250).",
         "ridge failed: ValueError: <no> artists",
     ]

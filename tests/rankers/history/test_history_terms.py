@@ -24,6 +24,7 @@ from skmtc.rankers.history._pairs import (
     sample_pairs,
     softmax_weights,
 )
+from skmtc.rankers.recommend import read_candidates
 
 COEF = ("shared_coef_", "user_coef_", "playlist_coef_")
 
@@ -110,7 +111,7 @@ def test_all_ways_to_a_score_agree(X, ranker):
 
 def test_terms_add_up_to_what_is_added(X, ranker):
     queries = ranker.reader.queries(queries_of(X))
-    for songs in (ranker.reader.catalogue(), ranker.reader.candidates(ranker.songs_[3:9])):
+    for songs in (ranker.reader.catalogue(), read_candidates(ranker, ranker.songs_[3:9])[0]):
         by_term = ranker.history_.scores_by_term(queries, songs)
         assert tuple(by_term) == TERMS
         whole = sum(ranker.added_scores(queries, songs)).toarray()

@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 from sklearn import config_context
 
 from skmtc._utils.parallel import Workers
+from skmtc.rankers._scoring import row_products
 from skmtc.rankers.recommend import _top_k
-from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, row_products, top_k
+from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, top_k
 
 
 @given(arrays(np.float64, (4, 9), elements=st.integers(-2, 2).map(float)), st.integers(1, 9))

@@ -88,7 +88,7 @@ def scores_are_equal(query_vectors, song_vectors, added=None):
     return equal
 
 
-def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome):
+def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome, *, stacklevel=3):
     """Warn that all songs have the same score for some queries, and tell what to do about it."""
     penalties = [name for name in ("shared_l1", "user_l2") if hasattr(ranker, name)]
     weaker = f"weaker penalties ({', '.join(penalties)}), " if penalties else ""
@@ -97,7 +97,7 @@ def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome):
         f"{n_queries} queries, as nothing that it has learned tells these songs apart for them. "
         f"{outcome} Try {weaker}ids that are known, or columns that describe these users and "
         "songs.",
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
 
 
