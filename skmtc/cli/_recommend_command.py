@@ -9,13 +9,14 @@ import pandas as pd
 from skmtc.cli._errors import CommandError, check_name, nearest
 from skmtc.cli._model_file import read_model
 from skmtc.cli._progress_lines import note
-from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text, printable
+from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
 from skmtc.datasets import read_table
 
 FORMATS = ("table", "csv", "json")
 # What people know a song by, and how many such columns a terminal shows. CSV and JSON have all.
 NAME_WORDS = ("title", "name", "track", "artist", "artists", "album", "genre", "genres", "tags")
 MOST_SHOWN = 4
+LONGEST_NAME = 28
 
 
 def run_recommend(args):
@@ -158,9 +159,11 @@ def _shown(table, form):
     shown = {}
     for label in ["rank", "song", "score", *readable_columns(table)]:
         column = table[label]
-        if label not in ("rank", "score"):
-            column = ["-" if pd.isna(cell) else cell_of_terminal(cell) for cell in column]
-        shown[printable(label)] = column
+        if label == "song":
+            column = [cell_of_terminal(cell) for cell in column]
+        elif label not in ("rank", "score"):
+            column = ["-" if pd.isna(c) else cell_of_terminal(c, LONGEST_NAME) for c in column]
+        shown[cell_of_terminal(label, LONGEST_NAME)] = column
     return pd.DataFrame(shown).to_string(index=False, float_format=lambda x: f"{x:.4f}")
 
 

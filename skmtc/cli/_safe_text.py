@@ -20,10 +20,10 @@ def printable(text):
     return "".join(c if _is_shown(c) else c.encode("unicode_escape").decode() for c in text)
 
 
-def cell_of_terminal(value):
-    """Return an id for a table on a terminal: printable, and cut if it is long."""
+def cell_of_terminal(value, longest=LONGEST_CELL):
+    """Return a text for a table on a terminal: printable, and cut if it is long."""
     text = printable(value)
-    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def csv_text(table):
@@ -32,6 +32,7 @@ def csv_text(table):
     for label in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[label].dtype):
             safe[label] = [_cell_of_csv(value) for value in safe[label]]
+    safe.columns = [_cell_of_csv(label) for label in safe.columns]
     return safe.to_csv(index=False)
 
 
