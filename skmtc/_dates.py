@@ -15,7 +15,18 @@ SECONDS_PER_DAY = 86_400.0
 
 # Words of the names of dates of playlists and rows. A release has none of them.
 EVENT_WORDS = frozenset(
-    "created creation added modified updated edited posted played listened timestamp".split()
+    [
+        "created",
+        "creation",
+        "added",
+        "modified",
+        "updated",
+        "edited",
+        "posted",
+        "played",
+        "listened",
+        "timestamp",
+    ]
 )
 OWNER_WORDS = ("user", "owner", "member", "account")
 DATE_WORDS = ("date", "day", "year", "release", "released", "at")
@@ -276,7 +287,7 @@ def _has_number_dates(column, label):
     values = values[np.isfinite(values)]
     if len(values) == 0 or not is_event_name(label):
         return False
-    is_year = 1900 <= values.min() and values.max() < 2200
+    is_year = values.min() >= 1900 and values.max() < 2200
     return bool(is_year or values.min() >= FIRST_UNIX or 1e7 <= values.min() < 3e7)
 
 

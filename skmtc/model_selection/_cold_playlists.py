@@ -245,7 +245,7 @@ class ColdPlaylistKFold(ColdSplitter):
 
 
 def _from_latest(order, dates):
-    """Return playlists in the order of their dates, the latest first; in their own without dates."""
+    """Return playlists with the latest first; in the order given without dates."""
     return order if dates is None else order[np.argsort(-dates[order], kind="stable")]
 
 

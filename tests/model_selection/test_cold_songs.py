@@ -101,7 +101,7 @@ def test_bad_releases_are_told():
     with pytest.raises(ValueError, match="A song must have one release; got 1 in row"):
         next(cv.split(X.assign(year=np.arange(len(X)) % 3)))
     with pytest.raises(
-        ValueError, match="Dates must be dates of pandas, .* got .* in column 'year'"
+        ValueError, match=r"Dates must be dates of pandas, .* got .* in column 'year'"
     ):
         next(cv.split(X.assign(year="long ago")))
     with pytest.raises(ValueError, match="got 0 of 15 songs with a release"):
@@ -144,7 +144,7 @@ def test_a_song_appears_with_its_first_playlist():
 
 def test_random_songs_are_told_of_only_if_they_were_not_asked_for():
     X = dense_table().drop(columns="year")
-    with pytest.warns(UserWarning, match="drawn at random: .* Name the column to use") as told:
+    with pytest.warns(UserWarning, match=r"drawn at random: .* Name the column to use") as told:
         held = held_out(X)
     assert len(told) == 1
     assert held == held_out(X, released=None)
@@ -152,7 +152,7 @@ def test_random_songs_are_told_of_only_if_they_were_not_asked_for():
     with pytest.warns(UserWarning, match="drawn at random"):
         held_out(X.assign(year=np.arange(len(X)) % 3))
     for asked in ("year", "release_date"):
-        with pytest.raises(ValueError, match="must have a column .* of releases"):
+        with pytest.raises(ValueError, match=r"must have a column .* of releases"):
             held_out(X, released=asked)
 
 

@@ -1,5 +1,6 @@
 """Playlists of the future, and weights that fade with time."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import dense_table, renamed, shuffled, split_or_skip, tables
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, check_cv, cross_validate
 from sklearn.preprocessing import StandardScaler
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker, evaluate
+from skmtc import MultitaskPlaylistRanker, PopularityRanker, RidgeRanker, compare, evaluate
 from skmtc.datasets import make_playlists
 from skmtc.model_selection import TimeSplit, half_life_weights
 
@@ -103,10 +105,10 @@ def test_labels_say_who_and_what_is_new(X, seed):
         assert row["test_new_songs"] == len(set(X["song"].iloc[test]) - known_songs)
         for label, column in ((w, "who") for w in ("known user", "new user")):
             assert row[f"test_playlists: {label}"] == (of_split[column] == label).sum()
-        whats = [
+        columns = [
             f"test_playlists: {w}" for w in ("known songs", "known and new songs", "new songs")
         ]
-        assert row[whats].sum() == len(of_split)
+        assert row[columns].sum() == len(of_split)
     only_known = TimeSplit(2, new_songs=False)
     for train, test in split_or_skip(only_known, X):
         assert set(X["song"].iloc[test]) <= set(X["song"].iloc[train])
@@ -278,3 +280,18 @@ def test_half_life():
             half_life_weights(days, bad)
     with pytest.raises(ValueError, match="There must be a date"):
         half_life_weights([None, None], 10)
+
+
+def test_it_is_a_splitter_of_sklearn_and_of_this_package():
+    X = with_dates(make_playlists(random_state=0), n_days=900)
+    cv = TimeSplit(2, cutoff=None)
+    assert check_cv(cv) is cv
+    assert cv.get_n_splits(X) == 2
+    assert repr(pickle.loads(pickle.dumps(cv))) == repr(cv)
+    with config_context(enable_metadata_routing=True):
+        assert "groups" not in cv.get_metadata_routing().split.requests
+    rankers = {"popularity": PopularityRanker(), "ridge": RidgeRanker()}
+    assert compare(rankers, X, cv={"time": cv}, metrics="auc").shape == (2, 1)
+    for method in ("describe", "label_playlists"):
+        with pytest.raises(ValueError, match="There must be a split to describe"):
+            getattr(TimeSplit(), method)()
