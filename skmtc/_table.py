@@ -15,6 +15,8 @@ from sklearn.utils import check_array
 from skmtc._dates import find_date_subject, has_dates, is_event_name
 
 ROLES = ("user", "playlist", "song")
+# Names of weights of rows, which describe nothing.
+WEIGHT_NAMES = ("weight", "weights", "sample_weight", "row_weight")
 LONGEST_SHOWN = 200  # characters of a value in a message
 
 
@@ -263,8 +265,14 @@ class MembershipTable:
     columns : IdColumns
         The labels of the id columns.
 
+    playlist_rows : DataFrame
+        The first row of each playlist, in the order of their codes.
+
     left_out : dict of str to int
         What does not count, by reason.
+
+    playlist_weights : ndarray of shape (n_playlists,) or None
+        How much each playlist counts, with mean 1; None if all count alike.
     """
 
     songs: Ids
@@ -275,7 +283,9 @@ class MembershipTable:
     song_rows: pd.DataFrame
     user_rows: pd.DataFrame
     columns: IdColumns
+    playlist_rows: pd.DataFrame | None = None
     left_out: dict = field(default_factory=dict)
+    playlist_weights: np.ndarray | None = None
 
 
 def read_memberships(frame, *, user, playlist, song):
@@ -307,6 +317,7 @@ def read_memberships(frame, *, user, playlist, song):
         song_rows=frame.iloc[_first_rows(song_codes, len(songs))],
         user_rows=frame.iloc[_first_rows(user_codes, len(users))],
         columns=columns,
+        playlist_rows=frame.iloc[first_of_playlist],
         left_out={"repeated rows": n_repeated, "playlists with every song": 0},
     )
     return _without_full_playlists(table)
@@ -364,6 +375,7 @@ def _without_full_playlists(table):
         song_rows=table.song_rows,
         user_rows=table.user_rows.iloc[kept_users],
         columns=table.columns,
+        playlist_rows=table.playlist_rows.iloc[np.flatnonzero(teaches)],
         left_out=table.left_out | {"playlists with every song": int((~teaches).sum())},
     )
 
@@ -374,7 +386,8 @@ def describing_columns(frame, columns):
     A column with one value per song describes songs, else one with one value per user (per
     playlist where owners are unknown) describes users, else one with one value per playlist
     describes playlists. Dates of playlists, such as `created_at`, describe these whatever else they
-    agree with, and dates that differ within playlists, such as `added_at`, describe rows.
+    agree with; dates that differ within playlists, such as `added_at`, describe rows, and so does a
+    column that is called a weight.
 
     Returns
     -------
@@ -396,6 +409,8 @@ def describing_columns(frame, columns):
         # Few columns get here: whether cells are dates is asked only where it matters.
         if (role is None or is_event_name(label)) and has_dates(frame[label], label):
             role = find_date_subject(frame, label, columns)
+        if role is None and label in WEIGHT_NAMES:
+            role = "row"
         if role is None:
             _refuse_column(frame, label, values, firsts["song"], columns.song)
         described[role].append(label)

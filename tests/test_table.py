@@ -140,6 +140,7 @@ def test_columns_that_describe_playlists_and_rows():
             "played": pd.date_range("2011-05-03", periods=4, tz="Europe/Berlin"),
             "modified": pd.period_range("2011-05", periods=4, freq="M"),
             "timestamp": [1304380800, 1304380801, 1304380802, 1304380803],
+            "weight": [0.5, 1.0, 2.0, 3.0],
         }
     )
     columns = find_id_columns(frame, **COLUMNS)
@@ -147,11 +148,11 @@ def test_columns_that_describe_playlists_and_rows():
         "song": [],
         "user": [],
         "playlist": ["title", "created_at"],
-        "row": ["added_at", "played", "modified", "timestamp"],
+        "row": ["added_at", "played", "modified", "timestamp", "weight"],
     }
     # A date of an event is not one of songs where no song is in two playlists.
     once = describing_columns(frame.assign(song=list("abcd")), columns)
-    assert once["song"] == ["title"]
+    assert once["song"] == ["title", "weight"]
     assert once["playlist"] == ["created_at"]
 
 

@@ -5,17 +5,18 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from skmtc._checks import check_choice, check_number
-from skmtc._fitted_state import Nested, Plain, check_fitted_state
-from skmtc._state import change_lock
+from skmtc._fitted_state import Array, Nested, Part, Plain, check_fitted_state
+from skmtc._state import all_or_nothing, change_lock
 from skmtc._typing import Column, Seed, StrPath, Table
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._result import warn_not_converged
@@ -23,8 +24,11 @@ from skmtc.optimize.prox_newton import FixedShared, solve_users
 from skmtc.rankers._checkpoint import Checkpoint, check_checkpoint, fingerprint
 from skmtc.rankers._extension import extend, join_rows
 from skmtc.rankers._feature_ranker import WEIGHTS, FeatureRanker, largest_feature
+from skmtc.rankers._memory_errors import fit_fits_memory
 from skmtc.rankers._queries import Songs
+from skmtc.rankers._sparse import one_hot
 from skmtc.rankers._watch import CallbackSupportMixin, Watch, with_callbacks
+from skmtc.rankers._weights import playlist_means, read_weight_column, take_weighted
 from skmtc.rankers.history._terms import append_vectors, read_history
 
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": solve_owlqn}
@@ -56,7 +60,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     a new user                     shared weights
     ============================== =============================================
 
-    New songs need nothing but their features.
+    New songs need nothing but their features. A new playlist that has attributes, such as a title,
+    gets the weights of the most similar playlists in addition, with `playlist_features`.
 
     Parameters
     ----------
@@ -93,8 +98,16 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
         is fitted on one row per distinct user. None: attributes are not used.
 
+    playlist_features : transformer, "passthrough" or None, default=None
+        Makes the attributes of playlists, such as words of their titles, by whose cosine new
+        playlists are compared with known ones. It is fitted on one row per distinct playlist. The
+        user and playlist weights of the most similar playlists, averaged by their cosines and
+        multiplied by twice the largest of these, are added to what a new playlist is scored by. See
+        :ref:`playlist-titles`. None: attributes are not used.
+
     n_neighbors : int, default=10
-        How many similar users stand in for a new one; users as similar as the last are included.
+        How many similar users stand in for a new one; users as similar as the last are included. So
+        many similar playlists count for a new one with `playlist_features`, too.
 
     history : HistoryTerms, str, tuple of str or None, default=None
         Terms for what the user already has, which are added to scores, or their names: "song",
@@ -104,6 +117,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     artist : str or int, default="artist"
         Column of the artist, by name or position, for the history term "artist" and for
         `max_per_artist` of `recommend`.
+
+    weight : str, int or None, default=None
+        Column of the weight of each row, a positive number, by name or position; it describes
+        neither songs nor users. See `sample_weight` of `fit`. None: rows count alike.
 
     loss : {"classification", "ranking"}, default="classification"
         The paper's classification loss, or the p-norm push, a ranking loss that it stands in
@@ -193,14 +210,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     history_ : HistoryTerms or None
         Fitted history terms; None without `history`.
 
-    song_features_, user_features_ : transformer or None
+    playlist_weight_ : ndarray of shape (n_playlists,) or None
+        How much the losses of each playlist count, with mean 1 in `fit`; None if all count alike.
+
+    song_features_, user_features_, playlist_features_ : transformer or None
         Fitted transformers.
 
     song_vectors_ : array or csr_array of shape (n_songs, n_features)
         Features of the training catalogue, the constant one included.
 
-    user_attributes_ : array, csr_array or None
-        Attributes of the known users.
+    user_attributes_, playlist_attributes_ : array, csr_array or None
+        Attributes of the known users and playlists.
 
     feature_names_out_ : ndarray of shape (n_features,)
         Names of the features, in the order of the coefficients.
@@ -265,6 +285,14 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         "n_iter_": Plain.count(),
         "solver_history_": Plain(dict),
         "history_": Nested("songs", optional=True),
+        "playlist_features_": Part(optional=True),
+        "playlist_attributes_": Array(
+            "playlists", "playlist_attributes", sparse=None, optional=True
+        ),
+        "_is_playlist_number": Plain(dict, optional=True),
+        "playlist_weight_": Array("playlists", above=0, optional=True),
+        "_weight_scale": Plain.number(above=0, optional=True),
+        "_weight_label": Plain(str, Integral, optional=True),
     }
 
     def __init__(
@@ -276,9 +304,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         push: float = 1.0,
         song_features: Any = None,
         user_features: Any = None,
+        playlist_features: Any = None,
         n_neighbors: int = 10,
         history: Any = None,
         artist: Column | None = "artist",
+        weight: Column | None = None,
         loss: str = "classification",
         fit_intercept: bool = True,
         solver: str = "prox-newton",
@@ -299,9 +329,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.push = push
         self.song_features = song_features
         self.user_features = user_features
+        self.playlist_features = playlist_features
         self.n_neighbors = n_neighbors
         self.history = history
         self.artist = artist
+        self.weight = weight
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -316,7 +348,43 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def partial_fit(self, X: Table, y: Any = None) -> Self:
+    def fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        r"""Learn from a membership table.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        sample_weight : array of shape (n_rows,), default=None
+            Weight of each row, not negative, such as `half_life_weights` makes. The losses of
+            playlist i count :math:`w_i` times, where
+
+            .. math:: w_i = \frac{v_i}{\frac{1}{N} \sum_j v_j}, \qquad
+                      v_i = \frac{1}{M_i} \sum_{r \in i} s_r
+
+            for its rows r with weights :math:`s_r`, its :math:`M_i` distinct songs, and N
+            playlists: the mean weight of its rows, over the mean of all playlists. A row that is
+            repeated k times counts as a row of weight k, and a row of weight 0 as if it were not
+            there. None: all rows have weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        X, weights = take_weighted(X, sample_weight)
+        with all_or_nothing(self):
+            table, frame = self._start_fit(X)
+            self._weigh_playlists(table, frame, weights)
+            with fit_fits_memory(self, table):
+                self._learn(X, table, frame)
+        return self
+
+    def partial_fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add playlists, users and songs exactly, with the shared weights held.
 
         For every user named in `X`, the user's own problem is solved to `tol`: all the user's
@@ -333,6 +401,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
         y : None
             Ignored.
+
+        sample_weight : array of shape (n_rows,), default=None
+            Weight of each row, in the scale of those of `fit`; None stands for 1. Known playlists
+            keep their weight.
 
         Returns
         -------
@@ -362,15 +434,18 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         [['s3', 's1']]
         """
         if not hasattr(self, "shared_coef_"):
-            return self.fit(X)
+            return self.fit(X, sample_weight=sample_weight)
         self._check_parameters()
+        X, weights = take_weighted(X, sample_weight)
         with change_lock:  # of two threads, the second adds to what the first has added
             check_fitted_state(self)
             self._check_intercept()
-            extension = extend(self, self._read(X, reset=False))
+            frame = self._read(X, reset=False)
+            extension = extend(self, frame)
             self._warn_left_out(extension.left_out)
+            playlist_weights = self._extended_weights(extension, frame, weights)
             # Nothing is stored before everything is there; and this cannot be interrupted.
-            self._replace(self._extended(extension))
+            self._replace(self._extended(extension, playlist_weights))
         return self
 
     def __getstate__(self):
@@ -391,6 +466,46 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         check_choice("loss", self.loss, ("classification", "ranking"))
         self._check_history()
         check_checkpoint(self.checkpoint)
+
+    def _weigh_playlists(self, table, frame, weights):
+        """Store how much each playlist counts, in the table and as an attribute."""
+        self._weight_label, _ = read_weight_column(frame, self.weight)
+        weights = self._row_weights(frame, weights)
+        self.playlist_weight_, self._weight_scale = None, 1.0
+        if weights is None and table.left_out["repeated rows"] == 0:
+            return
+        if len(table.playlists) == 0:
+            return
+        playlists = table.playlists.codes(frame[table.columns.playlist])
+        weights = np.ones(len(frame)) if weights is None else weights
+        means = playlist_means(table, playlists, weights)
+        self._weight_scale = 1.0 / float(means.mean())
+        table.playlist_weights = self.playlist_weight_ = means * self._weight_scale
+
+    def _row_weights(self, frame, weights):
+        """Return the weights of rows, given or of the column `weight`; None if all are alike."""
+        _, of_column = read_weight_column(frame, self.weight)
+        if of_column is not None and weights is not None:
+            raise ValueError(
+                f"Weights must be given once; got `sample_weight` and weight={self.weight!r}. Pass "
+                "one of them."
+            )
+        return weights if of_column is None else of_column
+
+    def _extended_weights(self, extension, frame, weights):
+        """Return the weights of known and new playlists; None if all count alike."""
+        weights = self._row_weights(frame, weights)
+        known = self.playlist_weight_
+        if known is None and weights is None:
+            return None
+        label = self._find_columns(frame, ("playlist",)).playlist
+        playlists = extension.playlists.codes(frame[label])
+        weights = np.ones(len(frame)) if weights is None else weights
+        known = np.ones(len(self.playlists_)) if known is None else known
+        is_new = extension.playlist_source < 0
+        joined = playlist_means(extension, playlists, weights) * self._weight_scale
+        joined[~is_new] = known[extension.playlist_source[~is_new]]
+        return joined
 
     @with_callbacks
     def _learn(self, X, table, frame):
@@ -433,12 +548,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
         self._fit_user_features(table, frame)
+        self._fit_playlist_features(table, frame)
         return features
 
     def _objective(self, features, table):
         features = self._in_working_precision(features)
         return MultitaskObjective(
-            features, table.membership, table.user_of_playlist, **self._problem_parameters(table)
+            features,
+            table.membership,
+            table.user_of_playlist,
+            sample_weight=table.playlist_weights,
+            **self._problem_parameters(table),
         )
 
     def _fit_history(self, table, frame):
@@ -481,6 +601,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             features,
             kept[rows],
             np.searchsorted(users, owners[rows]),
+            sample_weight=None if table.playlist_weights is None else table.playlist_weights[rows],
             **self._problem_parameters(table),
         )
         options = {"tol": max(self.tol, HOLD_OUT_TOL), "max_iter": self.max_iter}
@@ -535,6 +656,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         }
 
     def _query_vectors(self, queries):
+        vectors = self._sum_of_weights(queries)
+        is_new = queries.playlists < 0
+        similar = self._similar_playlists(queries.rows[is_new]) if is_new.any() else None
+        if similar is not None:
+            # Full weights of the similar playlists: those of their users, and their own.
+            of_users = similar @ one_hot(self.user_of_playlist_, len(self.users_))
+            vectors[is_new] += of_users @ self.user_coef_ + similar @ self.playlist_coef_
+        return vectors
+
+    def _user_vectors(self, queries):
+        """Return what queries are scored by without the attributes of new playlists."""
         return self._sum_of_weights(queries)
 
     def _bound_history(self):
@@ -635,26 +767,28 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.n_iter_ = 0
         self.history_ = None
 
-    def _extended(self, extension):
+    def _extended(self, extension, playlist_weights):
         """Solve the named users' problems; give all attributes that change."""
         vectors = self._joined_song_vectors(extension)
         user_coef = join_rows(extension.user_source, self.user_coef_, 0.0)
         playlist_coef = join_rows(extension.playlist_source, self.playlist_coef_, 0.0)
         if len(extension.named_users):
-            self._solve_named(extension, vectors, user_coef, playlist_coef)
+            self._solve_named(extension, vectors, user_coef, playlist_coef, playlist_weights)
         n_users, n_playlists = len(extension.users), len(extension.playlists)
         return self._tables(extension) | {
             "song_vectors_": vectors,
             "_song_artists": self._joined_artists(extension),
             "user_attributes_": self._joined_user_attributes(extension),
+            "playlist_attributes_": self._joined_playlist_attributes(extension),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,
+            "playlist_weight_": playlist_weights,
             "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
             "left_out_": {k: n + self.left_out_[k] for k, n in extension.left_out.items()},
             "history_": None if self.history_ is None else self.history_.appended(extension),
         }
 
-    def _solve_named(self, extension, vectors, user_coef, playlist_coef):
+    def _solve_named(self, extension, vectors, user_coef, playlist_coef, weights):
         """Put the weights of the named users and of their playlists in their rows."""
         features = vectors[:, :-1] if self.fit_intercept else vectors
         users = extension.named_users
@@ -664,6 +798,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             extension.membership[rows],
             np.searchsorted(users, extension.user_of_playlist[rows]),
             shared=self.shared_coef_,
+            sample_weight=None if weights is None else weights[rows],
             **self._problem_parameters(extension),
         )
         coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])

@@ -74,6 +74,7 @@ def _fit_path(base, X, settings):
         return []
     base.set_params(**settings[0])
     table, frame = base._start_fit(X)
+    base._weigh_playlists(table, frame, None)
     features = base._fit_features(table, frame)
     base._store(table)
     path = [copy(base).set_params(**setting) for setting in settings]
