@@ -19,6 +19,7 @@ def make_ranker(
     user: Column | None = "user",
     playlist: Column = "playlist",
     song: Column = "song",
+    weight: Column | None = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
 ) -> Any:
@@ -47,6 +48,9 @@ def make_ranker(
 
     song : str, default="song"
         Column of song ids.
+
+    weight : str or None, default=None
+        Column of the weights of rows, which the multitask rankers take. None: rows count alike.
 
     n_jobs : int or None, default=None
         How many rankers to fit at the same time, in the sense of joblib.
@@ -77,8 +81,14 @@ def make_ranker(
     """
     X = to_frame(X)
     ids = {"user": user, "playlist": playlist, "song": song}
-    roles = guess_song_roles(X, **ids)
-    people = guess_user_roles(X, **ids)
+    if weight is not None and weight not in X.columns:
+        raise ValueError(
+            f"The table must have a column {weight!r} of weights; got {list(X.columns)}. Name the "
+            "one to use with `weight=`."
+        )
+    described = X if weight is None else X.drop(columns=weight)
+    roles = guess_song_roles(described, **ids)
+    people = guess_user_roles(described, **ids)
     seeded = ids | {"random_state": random_state}
     users = None
     if people.numeric or people.categorical:
@@ -90,6 +100,7 @@ def make_ranker(
         song_features=make_song_features(roles, random_state=random_state),
         user_features=users,
         history=HistoryTerms(terms),
+        weight=weight,
         **artist,
         **seeded,
     )
@@ -100,6 +111,7 @@ def make_ranker(
         song_features=new_songs,
         user_features=users,
         history=HistoryTerms(("artist",)) if has_artist else None,
+        weight=weight,
         **artist,
         **seeded,
     )

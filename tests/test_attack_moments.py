@@ -172,10 +172,10 @@ def test_a_snapshot_does_not_wait_for_a_change():
     extended = MultitaskPlaylistRanker._extended
 
     class Slow(MultitaskPlaylistRanker):
-        def _extended(self, extension):
+        def _extended(self, extension, playlist_weights):
             started.set()
             may_end.wait(30)
-            return extended(self, extension)
+            return extended(self, extension, playlist_weights)
 
     ranker.__class__ = Slow
     thread = threading.Thread(target=ranker.partial_fit, args=(NEW,))

@@ -46,6 +46,9 @@ RANKERS = [
     MatrixFactorizationRanker(n_factors=4, target="playlist", random_state=0, **FEATURES),
     MultitaskPlaylistRanker(n_neighbors=3, tol=1e-12, random_state=0, **FEATURES),
     MultitaskPlaylistRanker(n_neighbors=3, history=TERMS, random_state=0, **FEATURES),
+    MultitaskPlaylistRanker(
+        n_neighbors=3, playlist_features=USER_FEATURES, random_state=0, **FEATURES
+    ),
     PairwiseRanker(n_neighbors=3, random_state=0, **FEATURES),
     PopularityRanker(),
     RidgeRanker(n_neighbors=3, **FEATURES),

@@ -11,7 +11,11 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
+from skmtc._table.dates import find_date_subject, has_dates, is_event_name
+
 ROLES = ("user", "playlist", "song")
+# Names of weights of rows, which describe nothing.
+WEIGHT_NAMES = ("weight", "weights", "sample_weight", "row_weight")
 LONGEST_SHOWN = 200  # characters of a value in a message
 
 
@@ -141,28 +145,36 @@ def column_label(frame, name, *, by_position=True):
 
 
 def describing_columns(frame, columns):
-    """Return which columns describe songs and which describe users.
+    """Return which columns describe songs, users, playlists and rows.
 
     A column with one value per song describes songs, else one with one value per user (per
-    playlist where owners are unknown) describes users.
+    playlist where owners are unknown) describes users, else one with one value per playlist
+    describes playlists. Dates of playlists, such as `created_at`, describe these whatever else they
+    agree with; dates that differ within playlists, such as `added_at`, describe rows, and so does a
+    column that is called a weight.
 
     Returns
     -------
     described : dict
-        Lists of labels under "song" and "user".
+        Lists of labels under "song", "user", "playlist" and "row".
     """
     owner = columns.playlist if columns.user is None else columns.user
-    groups = {"song": columns.song, "user": owner}
+    groups = {"song": columns.song, "user": owner, "playlist": columns.playlist}
     firsts = {}
     for role, label in groups.items():
         codes = pd.factorize(frame[label])[0]
         firsts[role] = first_rows(codes, codes.max() + 1)[codes]
-    described = {"song": [], "user": []}
+    described = {role: [] for role in (*groups, "row")}
     for label in frame.columns:
         if label in columns:
             continue
         values = _factorized(frame, label)
         role = next((r for r in groups if np.array_equal(values, values[firsts[r]])), None)
+        # Few columns get here: whether cells are dates is asked only where it matters.
+        if (role is None or is_event_name(label)) and has_dates(frame[label], label):
+            role = find_date_subject(frame, label, columns)
+        if role is None and label in WEIGHT_NAMES:
+            role = "row"
         if role is None:
             _refuse_column(frame, label, values, firsts["song"], columns.song)
         described[role].append(label)
@@ -186,7 +198,7 @@ def _refuse_column(frame, label, values, first, song_label):
     row = int(np.flatnonzero(values != values[first])[0])
     other = int(first[row])
     raise ValueError(
-        f"Column {label!r} must have one value per song or one per user; got "
+        f"Column {label!r} must have one value per song, user or playlist, or dates; got "
         f"{shown(frame[label].iloc[other])} in row {other} and {shown(frame[label].iloc[row])} in "
         f"row {row}, both of song {shown(frame[song_label].iloc[row])}. Correct "
         "it, drop it, or choose the columns to use with `song_features`."

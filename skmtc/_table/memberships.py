@@ -31,8 +31,14 @@ class MembershipTable:
     columns : IdColumns
         The labels of the id columns.
 
+    playlist_rows : DataFrame
+        The first row of each playlist, in the order of their codes.
+
     left_out : dict of str to int
         What does not count, by reason.
+
+    playlist_weights : ndarray of shape (n_playlists,) or None
+        How much each playlist counts, with mean 1; None if all count alike.
     """
 
     songs: Ids
@@ -43,7 +49,9 @@ class MembershipTable:
     song_rows: pd.DataFrame
     user_rows: pd.DataFrame
     columns: IdColumns
+    playlist_rows: pd.DataFrame | None = None
     left_out: dict = field(default_factory=dict)
+    playlist_weights: np.ndarray | None = None
 
 
 def read_memberships(frame, *, user, playlist, song):
@@ -75,6 +83,7 @@ def read_memberships(frame, *, user, playlist, song):
         song_rows=frame.iloc[first_rows(song_codes, len(songs))],
         user_rows=frame.iloc[first_rows(user_codes, len(users))],
         columns=columns,
+        playlist_rows=frame.iloc[first_of_playlist],
         left_out={"repeated rows": n_repeated, "playlists with every song": 0},
     )
     return _without_full_playlists(table)
@@ -126,5 +135,6 @@ def _without_full_playlists(table):
         song_rows=table.song_rows,
         user_rows=table.user_rows.iloc[kept_users],
         columns=table.columns,
+        playlist_rows=table.playlist_rows.iloc[np.flatnonzero(teaches)],
         left_out=table.left_out | {"playlists with every song": int((~teaches).sum())},
     )

@@ -16,7 +16,7 @@ class Queries:
         Codes in the fitted ranker; -1 for a new user or playlist.
 
     rows : DataFrame
-        One row of the table per query, for the attributes of new users.
+        One row of the table per query, for the attributes of new users and playlists.
     """
 
     users: np.ndarray

@@ -11,7 +11,8 @@ DAYS_PER_YEAR = 365.2425
 class DateEncoder(BaseColumnEncoder):
     """Encode dates as years, with the day of the year as the fraction.
 
-    Dates may be of a date type of pandas or strings in ISO form, such as "2011-05-03" or "2011".
+    Dates may be of a date or period type of pandas or strings in ISO form, such as "2011-05-03" or
+    "2011".
     Numbers are taken for years and stay as they are. A missing value, and a string that is no
     date, becomes NaN.
 
@@ -51,7 +52,9 @@ class DateEncoder(BaseColumnEncoder):
 
 def to_years(column):
     """Return the dates of a column as years with a fraction; NaN for what is no date."""
-    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
+    if isinstance(column.dtype, pd.PeriodDtype):
+        column = column.dt.to_timestamp()
+    elif not pd.api.types.is_datetime64_any_dtype(column.dtype):
         text = column.astype(object).where(column.notna(), None)
         column = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
     years = column.dt.year + (column.dt.day_of_year - 1) / DAYS_PER_YEAR

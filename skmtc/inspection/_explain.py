@@ -45,7 +45,8 @@ def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
         - "shared": the weights of all, times the features of the song;
         - "user": what the user's weights add to it, or the mean weights of similar users where
           the user is new and has attributes; 0 where nothing is known of the user;
-        - "playlist": what the playlist's own weights add to these; 0 for a new playlist;
+        - "playlist": what the playlist's own weights add to these; for a new playlist those of
+          similar ones if it has attributes and the ranker `playlist_features`, else 0;
         - "history": what the user already has adds to these, one feature per term, for a ranker
           with `history`.
 

@@ -70,7 +70,8 @@ def weights_of(ranker, queries):
     """Return the weights of queries, part by part.
 
     The user's weights are what knowing the user, or attributes of a new one, adds to the vector of
-    somebody unknown; those of the playlist are what knowing the playlist adds to that.
+    somebody unknown; those of the playlist are what knowing the playlist, or attributes of a new
+    one, adds to that.
 
     Returns
     -------
@@ -79,9 +80,10 @@ def weights_of(ranker, queries):
     """
     unknown = np.full(len(queries), -1)
     nobody = Queries(unknown, unknown, pd.DataFrame(index=queries.rows.index))
-    steps = (nobody, Queries(queries.users, unknown, queries.rows), queries)
-    vectors = [ranker.vectors_of_queries(step) for step in steps]
-    shared, with_user, whole = vectors
+    user_vectors = getattr(ranker, "_user_vectors", ranker.vectors_of_queries)
+    shared = ranker.vectors_of_queries(nobody)
+    with_user = user_vectors(Queries(queries.users, unknown, queries.rows))
+    whole = ranker.vectors_of_queries(queries)
     return dict(zip(WEIGHTS, (shared, with_user - shared, whole - with_user), strict=True))
 
 

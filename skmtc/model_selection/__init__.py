@@ -1,8 +1,9 @@
-"""Who is cold: cross-validation splitters over membership tables."""
+"""Who is cold, and what comes later: cross-validation splitters over membership tables."""
 
 from skmtc.model_selection._cold_playlists import ColdPlaylistKFold, ColdPlaylistSplit
 from skmtc.model_selection._cold_songs import ColdSongKFold, ColdSongSplit
 from skmtc.model_selection._cold_users import ColdUserKFold, ColdUserSplit
+from skmtc.model_selection._time_split import TimeSplit, half_life_weights
 
 __all__ = [
     "ColdPlaylistKFold",
@@ -11,4 +12,6 @@ __all__ = [
     "ColdSongSplit",
     "ColdUserKFold",
     "ColdUserSplit",
+    "TimeSplit",
+    "half_life_weights",
 ]

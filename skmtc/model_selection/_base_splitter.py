@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
-from skmtc._table import ROLES, Ids, check_owners, find_id_columns, read_ids, to_frame
+from skmtc._table import ROLES, IdColumns, Ids, check_owners, find_id_columns, read_ids, to_frame
 from skmtc._typing import Table
 
 
@@ -32,6 +32,9 @@ class Memberships:
 
     n_users, n_playlists, n_songs : int
         Numbers of distinct ids.
+
+    columns : IdColumns
+        Labels of the id columns.
     """
 
     frame: pd.DataFrame
@@ -41,6 +44,7 @@ class Memberships:
     n_users: int
     n_playlists: int
     n_songs: int
+    columns: IdColumns
 
     @cached_property
     def user_of_playlist(self):
@@ -74,12 +78,16 @@ class Parts:
 
     passed_over : dict of str to int
         Numbers of playlists, users or songs that were not held out, by reason.
+
+    facts : dict of str to object
+        What else `describe` shows of the split, by name.
     """
 
     train: np.ndarray
     test: np.ndarray
     left_out: dict = field(default_factory=dict)
     passed_over: dict = field(default_factory=dict)
+    facts: dict = field(default_factory=dict)
 
 
 class ColdSplitter(BaseCrossValidator):
@@ -183,7 +191,7 @@ class ColdSplitter(BaseCrossValidator):
             everyone[role] = ids
         if columns.user is not None:
             check_owners(codes["users"], codes["playlists"], everyone["user"], everyone["playlist"])
-        return Memberships(frame, **codes, **counts)
+        return Memberships(frame, **codes, **counts, columns=columns)
 
 
 def distinct_pairs(one, other, n_other):
@@ -258,6 +266,7 @@ def _describe(rows, parts, number):
     test_users = np.unique(rows.users[parts.test])
     is_new = ~known(rows.users, parts.train, rows.n_users)[test_users]
     counts["test_new_users"] = int(is_new.sum())
+    counts |= parts.facts
     counts["left_out_rows"] = int((~parts.train & ~parts.test).sum())
     counts |= {f"left_out_rows: {why}": count for why, count in parts.left_out.items()}
     return counts | {f"passed_over_{why}": count for why, count in parts.passed_over.items()}

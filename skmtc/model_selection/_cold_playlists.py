@@ -12,6 +12,7 @@ from skmtc.model_selection._base_splitter import (
     check_share,
     known,
 )
+from skmtc.model_selection._created_dates import read_created
 
 
 class ColdPlaylistSplit(ColdSplitter):
@@ -38,6 +39,13 @@ class ColdPlaylistSplit(ColdSplitter):
     min_song_count : int, default=5
         In how many playlists of the whole table each song of a test playlist must be.
 
+    created : str, int or None, default=None
+        Column of dates by name or position, as for `TimeSplit`. With it, the latest playlists of
+        each user are held out, of those that meet the requirements, instead of random ones;
+        playlists of one date are held out in random order, and those without a date, which a
+        warning counts, stay in training. "auto" takes the column of dates of playlists, else the
+        one of rows. None: playlists are drawn at random.
+
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown; then `user_size` is a
         share of playlists.
@@ -55,6 +63,7 @@ class ColdPlaylistSplit(ColdSplitter):
     See Also
     --------
     ColdPlaylistKFold : Every playlist is cold once.
+    TimeSplit : Train on the past of all users, test on what comes later.
 
     Examples
     --------
@@ -83,6 +92,7 @@ class ColdPlaylistSplit(ColdSplitter):
         user_size: float = 0.2,
         playlist_size: float = 0.5,
         min_song_count: int = 5,
+        created: Column | None = None,
         user: Column | None = "user",
         playlist: Column = "playlist",
         song: Column = "song",
@@ -92,6 +102,7 @@ class ColdPlaylistSplit(ColdSplitter):
         self.user_size = user_size
         self.playlist_size = playlist_size
         self.min_song_count = min_song_count
+        self.created = created
         self.user = user
         self.playlist = playlist
         self.song = song
@@ -102,9 +113,19 @@ class ColdPlaylistSplit(ColdSplitter):
         check_share("playlist_size", self.playlist_size)
         check_count("min_song_count", self.min_song_count, 1)
         fit_for_test = self._fit_for_test(rows)
+        dates = None
+        if self.created is not None:
+            created = read_created(rows, self.created)
+            created.warn_missing(rows, "Playlists without a date are not held out.")
+            dates = created.of_playlist
+            fit_for_test = fit_for_test & ~np.isnan(dates)
         for _ in range(self.n_splits):
-            drawn, n_lacking = self._draw(rows, fit_for_test, rng)
-            held = _keep_songs(rows, drawn, rng.permutation(rows.n_playlists))
+            drawn, n_lacking = self._draw(rows, fit_for_test, dates, rng)
+            # Of playlists that a song is missing without, the earliest is put back.
+            turn = rng.permutation(rows.n_playlists)
+            if dates is not None:
+                turn = np.argsort(np.lexsort((turn, dates)))
+            held = _keep_songs(rows, drawn, turn)
             test = held[rows.playlists]
             passed_over = {
                 "users: no playlist fit to hold out": n_lacking,
@@ -118,7 +139,7 @@ class ColdPlaylistSplit(ColdSplitter):
         rare = np.bincount(songs, minlength=rows.n_songs) < self.min_song_count
         return np.bincount(playlists, weights=rare[songs], minlength=rows.n_playlists) == 0
 
-    def _draw(self, rows, fit_for_test, rng):
+    def _draw(self, rows, fit_for_test, dates, rng):
         """Sample users, and a share of the playlists of each; say how many users are lacking."""
         n_held_of_user = self._most_held(rows, fit_for_test)
         able = np.flatnonzero(n_held_of_user)
@@ -126,7 +147,7 @@ class ColdPlaylistSplit(ColdSplitter):
         sampled_user = np.zeros(rows.n_users, dtype=bool)
         sampled_user[rng.permutation(able)[:n_wanted]] = True
 
-        order = rng.permutation(rows.n_playlists)
+        order = _from_latest(rng.permutation(rows.n_playlists), dates)
         order = order[(fit_for_test & sampled_user[rows.user_of_playlist])[order]]
         owners = rows.user_of_playlist[order]
         turn = pd.Series(owners).groupby(owners).cumcount().to_numpy()
@@ -221,6 +242,11 @@ class ColdPlaylistKFold(ColdSplitter):
         fold = np.empty(rows.n_playlists, dtype=np.intp)
         fold[order] = assign_folds(rows.n_playlists, self.n_splits, "playlists")
         yield from folds_with_known_songs(rows, fold[rows.playlists], self.n_splits)
+
+
+def _from_latest(order, dates):
+    """Return playlists with the latest first; in the order given without dates."""
+    return order if dates is None else order[np.argsort(-dates[order], kind="stable")]
 
 
 def folds_with_known_songs(rows, fold_of_row, n_splits):

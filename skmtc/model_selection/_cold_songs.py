@@ -1,9 +1,12 @@
 """New songs."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 
 from skmtc._table import column_label, shown
+from skmtc._table.dates import has_dates, is_event_name, is_release_name, read_dates
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
     ColdSplitter,
@@ -13,8 +16,12 @@ from skmtc.model_selection._base_splitter import (
     check_share,
     known,
 )
+from skmtc.model_selection._created_dates import AUTO, find_created
 
 NO_SONG_LEFT = "playlist has no other song"
+
+# A guessed column describes songs if at most this share of them has several values.
+MOST_DIFFERING = 0.01
 
 
 class ColdSongSplit(ColdSplitter):
@@ -37,9 +44,13 @@ class ColdSongSplit(ColdSplitter):
     song_size : float, default=0.1
         Share of all songs to hold out in each split; not used if `n_songs` is given.
 
-    released : str, int or None, default="year"
-        Column of the release of each song, by name or position: numbers or dates. Songs released
-        at the same time are held out in random order. None: songs are drawn at random.
+    released : str, int or None, default="auto"
+        Column of the release of each song, by name or position: numbers, dates or strings in ISO
+        form. Songs released at the same time are held out in random order. None: songs are drawn at
+        random. "auto" takes, of these, the first that there is: the column "year"; another column
+        of songs that is named like a release, such as "release_date"; any dates of songs; the
+        first date on which a playlist has the song, if there are dates of playlists or rows, such
+        as "created_at". Without any, songs are drawn at random, and a warning says so.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown.
@@ -86,7 +97,7 @@ class ColdSongSplit(ColdSplitter):
         *,
         n_songs: int | None = None,
         song_size: float = 0.1,
-        released: Column | None = "year",
+        released: Column | None = "auto",
         user: Column | None = "user",
         playlist: Column = "playlist",
         song: Column = "song",
@@ -103,13 +114,13 @@ class ColdSongSplit(ColdSplitter):
 
     def _parts(self, rows, rng):
         n_held = self._n_held(rows.n_songs)
-        if self.released is None:
+        release = self._releases(rows)
+        if release is None:
             for _ in range(self.n_splits):
                 cold = np.zeros(rows.n_songs, dtype=bool)
                 cold[rng.permutation(rows.n_songs)[:n_held]] = True
                 yield _parts_of_songs(rows, cold)
             return
-        release = self._releases(rows)
         order = np.flatnonzero(~np.isnan(release))
         order = order[np.lexsort([rng.permutation(len(order)), release[order]])]
         self._check_enough_songs(len(order), n_held, rows.n_songs)
@@ -133,7 +144,11 @@ class ColdSongSplit(ColdSplitter):
         return self.n_songs
 
     def _releases(self, rows):
-        """Return the release of each song as a number; NaN where it is not known."""
+        """Return the release of each song as a number, NaN where it is not known; or None."""
+        if self.released is None:
+            return None
+        if isinstance(self.released, str) and self.released == AUTO:
+            return _guess_releases(rows)
         label = column_label(rows.frame, self.released)
         if label is None:
             raise ValueError(
@@ -141,24 +156,17 @@ class ColdSongSplit(ColdSplitter):
                 f"{list(rows.frame.columns)}. Name the one to use with `released=`, or pass None "
                 "to hold out random songs."
             )
-        column = rows.frame[label].infer_objects()
-        is_type = pd.api.types
-        if not (is_type.is_numeric_dtype(column) or is_type.is_datetime64_any_dtype(column)):
-            raise ValueError(
-                f"Releases must be numbers or dates; got {column.dtype} in column {label!r}. "
-                "Convert the column, e.g. with `pd.to_datetime`."
-            )
-        order = pd.factorize(column, sort=True)[0]
-        release = np.empty(rows.n_songs)
-        release[rows.songs[::-1]] = order[::-1]  # the last write, so the first row, wins
-        wrong = np.flatnonzero(release[rows.songs] != order)
+        times = _read_releases(rows.frame[label], label)
+        release = _earliest(rows, times)
+        # NaN differs from itself; of a song, all rows or none must have a release.
+        wrong = np.flatnonzero(~((times == release[rows.songs]) | np.isnan(release[rows.songs])))
         if len(wrong):
             raise ValueError(
-                f"A song must have one release; got {shown(column.iloc[wrong[0]])} in row "
-                f"{wrong[0]} and another before it for the same song ({len(wrong)} such rows). "
+                f"A song must have one release; got {shown(rows.frame[label].iloc[wrong[0]])} in "
+                f"row {wrong[0]} and another in a row of the same song ({len(wrong)} such rows). "
                 f"Correct column {label!r}."
             )
-        return np.where(release < 0, np.nan, release)
+        return release
 
     def _check_enough_songs(self, n_released, n_held, n_songs):
         n_needed = self.n_splits * n_held
@@ -242,6 +250,56 @@ class ColdSongKFold(ColdSplitter):
         fold[order] = assign_folds(rows.n_songs, self.n_splits, "songs")
         for number in range(self.n_splits):
             yield _parts_of_songs(rows, fold == number)
+
+
+def _read_releases(column, label):
+    """Return releases as numbers whose order is that of time; NaN for missing ones."""
+    column = column.infer_objects()
+    if _has_numbers(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return read_dates(column, label)
+
+
+def _earliest(rows, times):
+    """Return the earliest time of each song; NaN without any."""
+    earliest = np.full(rows.n_songs, np.nan)
+    np.fmin.at(earliest, rows.songs, times)
+    return earliest
+
+
+def _guess_releases(rows):
+    """Return when each song appeared, as far as the table tells; None, with a warning, if not."""
+    for label in _release_candidates(rows.frame, rows.columns):
+        times = _read_releases(rows.frame[label], label)
+        release = _earliest(rows, times)
+        differs = np.zeros(rows.n_songs, dtype=bool)
+        differs[rows.songs[times > release[rows.songs]]] = True
+        if not np.isnan(release).all() and differs.sum() <= MOST_DIFFERING * rows.n_songs:
+            return release
+    created = find_created(rows)
+    if created is not None:
+        return _earliest(rows, created.of_row)
+    warnings.warn(
+        "Songs to hold out are drawn at random: no column has one release per song, or dates of "
+        f"playlists; got {list(rows.frame.columns)}. Name the column to use with `released=`, or "
+        "pass released=None for random songs.",
+        stacklevel=5,
+    )
+    return None
+
+
+def _release_candidates(frame, columns):
+    """Return the columns that may tell releases, the likeliest first."""
+    labels = [c for c in frame.columns if c not in columns and not is_event_name(c)]
+    named = [c for c in labels if is_release_name(c)]
+    named = [c for c in named if has_dates(frame[c], c) or _has_numbers(frame[c])]
+    dated = [c for c in labels if c not in named and has_dates(frame[c], c)]
+    return [*sorted(named, key=lambda label: str(label).lower() != "year"), *dated]
+
+
+def _has_numbers(column):
+    column = column.infer_objects()
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
 def _parts_of_songs(rows, cold, later=None):

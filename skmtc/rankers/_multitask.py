@@ -5,18 +5,21 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from skmtc._table import Ids, Songs
 from skmtc._typing import Column, Seed, StrPath, Table
-from skmtc._utils.estimator_state import change_lock
-from skmtc._utils.fitted_state import Nested, Plain, check_fitted_state
+from skmtc._utils.estimator_state import all_or_nothing, change_lock
+from skmtc._utils.fitted_state import Array, Nested, Part, Plain, check_fitted_state
+from skmtc._utils.memory_errors import fit_fits_memory
+from skmtc._utils.sparse import one_hot
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.optimize import SOLVERS, MultitaskObjective, warn_not_converged
 from skmtc.optimize.prox_newton import FixedShared
@@ -29,6 +32,9 @@ from skmtc.rankers.fitting import (
     append_table,
     check_checkpoint,
     fingerprint,
+    playlist_means,
+    read_weight_column,
+    take_weighted,
     with_callbacks,
 )
 from skmtc.rankers.history import append_vectors, read_history
@@ -59,7 +65,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     a new user                     shared weights
     ============================== =============================================
 
-    New songs need nothing but their features.
+    New songs need nothing but their features. A new playlist that has attributes, such as a title,
+    gets the weights of the most similar playlists in addition, with `playlist_features`.
 
     Parameters
     ----------
@@ -96,8 +103,16 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
         is fitted on one row per distinct user. None: attributes are not used.
 
+    playlist_features : transformer, "passthrough" or None, default=None
+        Makes the attributes of playlists, such as words of their titles, by whose cosine new
+        playlists are compared with known ones. It is fitted on one row per distinct playlist. The
+        user and playlist weights of the most similar playlists, averaged by their cosines and
+        multiplied by twice the largest of these, are added to what a new playlist is scored by. See
+        :ref:`playlist-titles`. None: attributes are not used.
+
     n_neighbors : int, default=10
-        How many similar users stand in for a new one; users as similar as the last are included.
+        How many similar users stand in for a new one; users as similar as the last are included. So
+        many similar playlists count for a new one with `playlist_features`, too.
 
     history : HistoryTerms, str, tuple of str or None, default=None
         Terms for what the user already has, which are added to scores, or their names: "song",
@@ -107,6 +122,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     artist : str or int, default="artist"
         Column of the artist, by name or position, for the history term "artist" and for
         `max_per_artist` of `recommend`.
+
+    weight : str, int or None, default=None
+        Column of the weight of each row, a positive number, by name or position; it describes
+        neither songs nor users. See `sample_weight` of `fit`. None: rows count alike.
 
     loss : {"classification", "ranking"}, default="classification"
         The paper's classification loss, or the p-norm push, a ranking loss that it stands in
@@ -196,14 +215,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     history_ : HistoryTerms or None
         Fitted history terms; None without `history`.
 
-    song_features_, user_features_ : transformer or None
+    playlist_weight_ : ndarray of shape (n_playlists,) or None
+        How much the losses of each playlist count, with mean 1 in `fit`; None if all count alike.
+
+    song_features_, user_features_, playlist_features_ : transformer or None
         Fitted transformers.
 
     song_vectors_ : array or csr_array of shape (n_songs, n_features)
         Features of the training catalogue, the constant one included.
 
-    user_attributes_ : array, csr_array or None
-        Attributes of the known users.
+    user_attributes_, playlist_attributes_ : array, csr_array or None
+        Attributes of the known users and playlists.
 
     feature_names_out_ : ndarray of shape (n_features,)
         Names of the features, in the order of the coefficients.
@@ -268,6 +290,14 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         "n_iter_": Plain.count(),
         "solver_history_": Plain(dict),
         "history_": Nested("songs", optional=True),
+        "playlist_features_": Part(optional=True),
+        "playlist_attributes_": Array(
+            "playlists", "playlist_attributes", sparse=None, optional=True
+        ),
+        "_is_playlist_number": Plain(dict, optional=True),
+        "playlist_weight_": Array("playlists", above=0, optional=True),
+        "_weight_scale": Plain.number(above=0, optional=True),
+        "_weight_label": Plain(str, Integral, optional=True),
     }
 
     def __init__(
@@ -279,9 +309,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         push: float = 1.0,
         song_features: Any = None,
         user_features: Any = None,
+        playlist_features: Any = None,
         n_neighbors: int = 10,
         history: Any = None,
         artist: Column | None = "artist",
+        weight: Column | None = None,
         loss: str = "classification",
         fit_intercept: bool = True,
         solver: str = "prox-newton",
@@ -302,9 +334,11 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.push = push
         self.song_features = song_features
         self.user_features = user_features
+        self.playlist_features = playlist_features
         self.n_neighbors = n_neighbors
         self.history = history
         self.artist = artist
+        self.weight = weight
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -319,7 +353,43 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def partial_fit(self, X: Table, y: Any = None) -> Self:
+    def fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        r"""Learn from a membership table.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        sample_weight : array of shape (n_rows,), default=None
+            Weight of each row, not negative, such as `half_life_weights` makes. The losses of
+            playlist i count :math:`w_i` times, where
+
+            .. math:: w_i = \frac{v_i}{\frac{1}{N} \sum_j v_j}, \qquad
+                      v_i = \frac{1}{M_i} \sum_{r \in i} s_r
+
+            for its rows r with weights :math:`s_r`, its :math:`M_i` distinct songs, and N
+            playlists: the mean weight of its rows, over the mean of all playlists. A row that is
+            repeated k times counts as a row of weight k, and a row of weight 0 as if it were not
+            there. None: all rows have weight 1.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        X, weights = take_weighted(X, sample_weight)
+        with all_or_nothing(self):
+            table, frame = self._start_fit(X)
+            self._weigh_playlists(table, frame, weights)
+            with fit_fits_memory(self, table):
+                self._learn(X, table, frame)
+        return self
+
+    def partial_fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add playlists, users and songs exactly, with the shared weights held.
 
         For every user named in `X`, the user's own problem is solved to `tol`: all the user's
@@ -336,6 +406,10 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
         y : None
             Ignored.
+
+        sample_weight : array of shape (n_rows,), default=None
+            Weight of each row, in the scale of those of `fit`; None stands for 1. Known playlists
+            keep their weight.
 
         Returns
         -------
@@ -365,15 +439,18 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         [['s3', 's1']]
         """
         if not hasattr(self, "shared_coef_"):
-            return self.fit(X)
+            return self.fit(X, sample_weight=sample_weight)
         self._check_parameters()
+        X, weights = take_weighted(X, sample_weight)
         with change_lock:  # of two threads, the second adds to what the first has added
             check_fitted_state(self)
             self._check_intercept()
-            appended = append_table(self, self._read(X, reset=False))
+            frame = self._read(X, reset=False)
+            appended = append_table(self, frame)
             self._warn_left_out(appended.left_out)
+            playlist_weights = self._extended_weights(appended, frame, weights)
             # Nothing is stored before everything is there; and this cannot be interrupted.
-            self._replace(self._extended(appended))
+            self._replace(self._extended(appended, playlist_weights))
         return self
 
     def fit_path(self, X, settings):
@@ -388,6 +465,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         # 1. Read the table and make the features once.
         self.set_params(**settings[0])
         table, frame = self._start_fit(X)
+        self._weigh_playlists(table, frame, None)
         features = self._fit_features(table, frame)
         self._store(table)
         path = [copy(self).set_params(**setting) for setting in settings]
@@ -427,6 +505,46 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         check_choice("loss", self.loss, ("classification", "ranking"))
         self._check_history()
         check_checkpoint(self.checkpoint)
+
+    def _weigh_playlists(self, table, frame, weights):
+        """Store how much each playlist counts, in the table and as an attribute."""
+        self._weight_label, _ = read_weight_column(frame, self.weight)
+        weights = self._row_weights(frame, weights)
+        self.playlist_weight_, self._weight_scale = None, 1.0
+        if weights is None and table.left_out["repeated rows"] == 0:
+            return
+        if len(table.playlists) == 0:
+            return
+        playlists = table.playlists.codes(frame[table.columns.playlist])
+        weights = np.ones(len(frame)) if weights is None else weights
+        means = playlist_means(table, playlists, weights)
+        self._weight_scale = 1.0 / float(means.mean())
+        table.playlist_weights = self.playlist_weight_ = means * self._weight_scale
+
+    def _row_weights(self, frame, weights):
+        """Return the weights of rows, given or of the column `weight`; None if all are alike."""
+        _, of_column = read_weight_column(frame, self.weight)
+        if of_column is not None and weights is not None:
+            raise ValueError(
+                f"Weights must be given once; got `sample_weight` and weight={self.weight!r}. Pass "
+                "one of them."
+            )
+        return weights if of_column is None else of_column
+
+    def _extended_weights(self, appended, frame, weights):
+        """Return the weights of known and new playlists; None if all count alike."""
+        weights = self._row_weights(frame, weights)
+        known = self.playlist_weight_
+        if known is None and weights is None:
+            return None
+        label = self.reader.find_columns(frame, ("playlist",)).playlist
+        playlists = appended.playlists.codes(frame[label])
+        weights = np.ones(len(frame)) if weights is None else weights
+        known = np.ones(len(self.playlists_)) if known is None else known
+        is_new = appended.playlist_source < 0
+        joined = playlist_means(appended, playlists, weights) * self._weight_scale
+        joined[~is_new] = known[appended.playlist_source[~is_new]]
+        return joined
 
     @with_callbacks
     def _learn(self, X, table, frame):
@@ -471,12 +589,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     def _fit_features(self, table, frame):
         features = self._fit_song_features(table, frame)
         self._fit_user_features(table, frame)
+        self._fit_playlist_features(table, frame)
         return features
 
     def _objective(self, features, table):
         features = self._in_working_precision(features)
         return MultitaskObjective(
-            features, table.membership, table.user_of_playlist, **self._problem_parameters(table)
+            features,
+            table.membership,
+            table.user_of_playlist,
+            sample_weight=table.playlist_weights,
+            **self._problem_parameters(table),
         )
 
     def _fit_history(self, table, frame):
@@ -520,6 +643,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             features,
             kept[rows],
             np.searchsorted(users, owners[rows]),
+            sample_weight=None if table.playlist_weights is None else table.playlist_weights[rows],
             **self._problem_parameters(table),
         )
         options = {"tol": max(self.tol, HOLD_OUT_TOL), "max_iter": self.max_iter}
@@ -574,6 +698,17 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         }
 
     def vectors_of_queries(self, queries):
+        vectors = self._sum_of_weights(queries)
+        is_new = queries.playlists < 0
+        similar = self._similar_playlists(queries.rows[is_new]) if is_new.any() else None
+        if similar is not None:
+            # Full weights of the similar playlists: those of their users, and their own.
+            of_users = similar @ one_hot(self.user_of_playlist_, len(self.users_))
+            vectors[is_new] += of_users @ self.user_coef_ + similar @ self.playlist_coef_
+        return vectors
+
+    def _user_vectors(self, queries):
+        """Return what queries are scored by without the attributes of new playlists."""
         return self._sum_of_weights(queries)
 
     def bound_history(self):
@@ -685,27 +820,29 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.n_iter_ = 0
         self.history_ = None
 
-    def _extended(self, appended):
+    def _extended(self, appended, playlist_weights):
         """Solve the named users' problems; give all attributes that change."""
         vectors = self._appended_song_vectors(appended)
         user_coef = append_rows(appended.user_source, self.user_coef_, 0.0)
         playlist_coef = append_rows(appended.playlist_source, self.playlist_coef_, 0.0)
         if len(appended.named_users):
-            self._solve_named(appended, vectors, user_coef, playlist_coef)
+            self._solve_named(appended, vectors, user_coef, playlist_coef, playlist_weights)
         n_users, n_playlists = len(appended.users), len(appended.playlists)
         return self._tables(appended) | {
             "song_vectors_": vectors,
             "_song_artists": self._appended_artists(appended),
             "_song_columns": self._appended_song_columns(appended.song_source, appended.song_rows),
             "user_attributes_": self._appended_user_attributes(appended),
+            "playlist_attributes_": self._joined_playlist_attributes(appended),
             "user_coef_": user_coef,
             "playlist_coef_": playlist_coef,
+            "playlist_weight_": playlist_weights,
             "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
             "left_out_": {k: n + self.left_out_[k] for k, n in appended.left_out.items()},
             "history_": None if self.history_ is None else self.history_.appended(appended),
         }
 
-    def _solve_named(self, appended, vectors, user_coef, playlist_coef):
+    def _solve_named(self, appended, vectors, user_coef, playlist_coef, weights):
         """Put the weights of the named users and of their playlists in their rows."""
         features = vectors[:, :-1] if self.fit_intercept else vectors
         users = appended.named_users
@@ -715,6 +852,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             appended.membership[rows],
             np.searchsorted(users, appended.user_of_playlist[rows]),
             shared=self.shared_coef_,
+            sample_weight=None if weights is None else weights[rows],
             **self._problem_parameters(appended),
         )
         coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])

@@ -4,6 +4,7 @@ import numpy as np
 
 from skmtc._typing import Column
 from skmtc.rankers.artists import ArtistRanker
+from skmtc.rankers.fitting import read_weight_column
 
 
 class PopularityRanker(ArtistRanker):
@@ -18,6 +19,12 @@ class PopularityRanker(ArtistRanker):
         Column of the artist, by name or position, used for new songs. Where there is no such
         column, or None, a new song counts 0.
 
+    weight : str, int or None, default=None
+        Column of the weight of each row, a positive number, by name or position: the popularity of
+        a song is the sum of the weights of its rows. With `half_life_weights` of dates it is what
+        is popular of late. Of a song that stands twice in a playlist the first row counts. None:
+        rows have weight 1.
+
     user : str, int or None, default="user"
         Column of user ids; None where owners are unknown.
 
@@ -30,7 +37,7 @@ class PopularityRanker(ArtistRanker):
     Attributes
     ----------
     popularity_ : ndarray of shape (n_songs,)
-        Number of training playlists that hold each song.
+        Number of training playlists that hold each song, or sum of the weights of its rows.
 
     artists_ : ndarray of shape (n_artists,)
         Artists of the training songs, sorted; empty without artists.
@@ -86,17 +93,28 @@ class PopularityRanker(ArtistRanker):
         self,
         *,
         artist: Column | None = "artist",
+        weight: Column | None = None,
         user: Column | None = "user",
         playlist: Column = "playlist",
         song: Column = "song",
     ) -> None:
         self.artist = artist
+        self.weight = weight
         self.user = user
         self.playlist = playlist
         self.song = song
 
     def _fit(self, table, frame):
-        self._fit_popularity(table)
+        _, weights = read_weight_column(frame, self.weight)
+        if weights is None:
+            self._fit_popularity(table)
+            return
+        columns = table.columns
+        first = ~frame.duplicated([columns.playlist, columns.song]).to_numpy()
+        counts = first & (table.playlists.codes(frame[columns.playlist]) >= 0)
+        songs = table.songs.codes(frame[columns.song])
+        sums = np.bincount(songs[counts], weights[counts], minlength=len(table.songs))
+        self._fit_popularity(table, sums)
 
     def vectors_of_queries(self, queries):
         return np.ones((len(queries), 1))

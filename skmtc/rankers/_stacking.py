@@ -14,11 +14,14 @@ from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import has_fit_parameter
 
-from skmtc._typing import Column, Seed
+from skmtc._typing import Column, Seed, Table
 from skmtc._utils.estimator_state import all_or_nothing, change_lock
 from skmtc._utils.fitted_state import Array, Plain, Stacked, check_fitted_state
+from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc.rankers._base_ranker import BaseRanker
+from skmtc.rankers.fitting import take_weighted
 from skmtc.rankers.recommend import without_song_columns
 from skmtc.rankers.stacking import (
     WHAT,
@@ -134,6 +137,9 @@ class StackingRanker(BaseRanker):
     True
     """
 
+    # What `fit` takes as keyword arguments, for `set_fit_request`.
+    __metadata_request__fit = {"sample_weight": None}
+
     _derived = (*BaseRanker._derived, "_spread_vectors")
     _fitted_state = {
         "names_": Plain(list),
@@ -160,6 +166,40 @@ class StackingRanker(BaseRanker):
         self.playlist = playlist
         self.song = song
         self.random_state = random_state
+
+    def fit(self, X: Table, y: Any = None, **fit_params: Any) -> Self:
+        """Learn from a membership table.
+
+        Parameters
+        ----------
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Membership table: one row per song in a playlist.
+
+        y : None
+            Ignored.
+
+        **fit_params : dict
+            Only `sample_weight`, an array of shape (n_rows,), which is passed on to the rankers
+            whose `fit` takes it. Rows of weight 0 count as if they were not there, for all rankers.
+
+        Returns
+        -------
+        self : object
+            The fitted ranker.
+        """
+        others = set(fit_params) - {"sample_weight"}
+        if others:
+            raise TypeError(
+                "`fit` must get no other arguments than `sample_weight`; got "
+                f"{sorted(others)}. Leave them out."
+            )
+        X, weights = take_weighted(X, fit_params.get("sample_weight"))
+        with all_or_nothing(self):
+            table, frame = self._start_fit(X)
+            with fit_fits_memory(self, table):
+                self._fit(table, frame, weights)
+                self._store(table)
+        return self
 
     @property
     def weights_(self) -> pd.DataFrame:
@@ -284,7 +324,7 @@ class StackingRanker(BaseRanker):
     def _check_parameters(self):
         _check_estimators(self)
 
-    def _fit(self, table, frame):
+    def _fit(self, table, frame, weights=None):
         used = [(name, ranker) for name, ranker in self.estimators if ranker != "drop"]
         self.names_ = [name for name, _ in used]
         rng = check_random_state(self.random_state)
@@ -295,9 +335,15 @@ class StackingRanker(BaseRanker):
             splitters = default_splitters(ids, max(1, len(table.playlists)), seed)
         # 1. Rows to fit the rankers on once more, and rows of every situation to weigh them by.
         rows = hold_out(frame, splitters, table.columns, rng)
-        fits = [frame.iloc[rows.kept], frame] if len(rows.kept) else [frame]
+        everything = np.arange(len(frame))
+        fits = [rows.kept, everything] if len(rows.kept) else [everything]
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fitted)(ranker, ids, self._as_given(part))
+            delayed(_fitted)(
+                ranker,
+                ids,
+                self._as_given(frame.iloc[part]),
+                None if weights is None else weights[part],
+            )
             for part in fits
             for _, ranker in used
         )
@@ -433,12 +479,14 @@ class StackingRanker(BaseRanker):
         return np.column_stack(found)
 
 
-def _fitted(ranker, ids, X):
+def _fitted(ranker, ids, X, weights):
     with warnings.catch_warnings():
         # Said once, by the stack itself.
         warnings.filterwarnings("ignore", message="Left out of fit")
+        ranker = clone(ranker).set_params(**ids)
+        is_weighted = weights is not None and has_fit_parameter(ranker, "sample_weight")
         with without_song_columns():  # which the stack has
-            return clone(ranker).set_params(**ids).fit(X)
+            return ranker.fit(X, sample_weight=weights) if is_weighted else ranker.fit(X)
 
 
 def _dense(vectors):

@@ -121,9 +121,39 @@ def test_columns_are_found_by_name_or_position(frame):
 def test_columns_that_describe_songs_and_users(frame):
     columns = find_id_columns(frame, **COLUMNS)
     frame["genres"] = [["rock"], ["pop"], ["pop"], ["pop"], None]
-    assert describing_columns(frame, columns) == {"song": ["tempo", "genres"], "user": ["age"]}
+    nothing = {"playlist": [], "row": []}
+    expected = {"song": ["tempo", "genres"], "user": ["age"]} | nothing
+    assert describing_columns(frame, columns) == expected
     frame["one"] = 1
     assert "one" in describing_columns(frame, columns)["song"]
+
+
+def test_columns_that_describe_playlists_and_rows():
+    frame = pd.DataFrame(
+        {
+            "user": ["ana", "ana", "ana", "bob"],
+            "playlist": ["gym", "gym", "run", "sun"],
+            "song": ["s1", "s2", "s1", "s1"],
+            "title": ["fast", "fast", "slow", "warm"],
+            "created_at": ["2011-05-03", "2011-05-03", "2012-01-30", "2012-01-30"],
+            "added_at": pd.date_range("2011-05-03", periods=4),
+            "played": pd.date_range("2011-05-03", periods=4, tz="Europe/Berlin"),
+            "modified": pd.period_range("2011-05", periods=4, freq="M"),
+            "timestamp": [1304380800, 1304380801, 1304380802, 1304380803],
+            "weight": [0.5, 1.0, 2.0, 3.0],
+        }
+    )
+    columns = find_id_columns(frame, **COLUMNS)
+    assert describing_columns(frame, columns) == {
+        "song": [],
+        "user": [],
+        "playlist": ["title", "created_at"],
+        "row": ["added_at", "played", "modified", "timestamp", "weight"],
+    }
+    # A date of an event is not one of songs where no song is in two playlists.
+    once = describing_columns(frame.assign(song=list("abcd")), columns)
+    assert once["song"] == ["title", "weight"]
+    assert once["playlist"] == ["created_at"]
 
 
 def test_a_missing_value_is_a_value_of_its_own(frame):

@@ -12,6 +12,7 @@ from skmtc.features import DateEncoder
     [
         pd.Series(pd.to_datetime(["2011-01-01", "2011-07-02", None])),
         pd.Series(pd.to_datetime(["2011-01-01", "2011-07-02", None], utc=True)),
+        pd.Series(pd.PeriodIndex(["2011-01-01", "2011-07-02", None], freq="D")),
         pd.Series(["2011-01-01", "2011-07-02", None]),
         pd.Series(["2011", "2011-07-02T10:00:00", "no date"]),
     ],

@@ -112,6 +112,8 @@ def test_arrays_and_other_tables(cv):
     by_position.user, by_position.playlist, by_position.song = 0, 1, 2
     if getattr(cv, "released", None) is not None:
         by_position.released = 3
+    if getattr(cv, "created", None) is not None:
+        by_position.created = 4
     assert index_sets(X, by_position.split(X.to_numpy())) == expected
     assert index_sets(X, by_position.split(X.to_numpy().astype(object))) == expected
     assert index_sets(X, cv.split(pl.from_pandas(X))) == expected

@@ -116,3 +116,35 @@ def test_the_shuffle_depends_on_the_seed():
 @pytest.mark.parametrize("cv", [ColdPlaylistSplit(3, random_state=0, min_song_count=2)])
 def test_repeated_splits_differ(cv):
     assert len({tuple(test) for _, test in cv.split(dense_table(n_users=40))}) == 3
+
+
+@given(tables(), st.sampled_from([0.2, 0.5, 0.9]), st.integers(0, 3))
+def test_the_latest_playlists_of_a_user_are_held_out(X, size, seed):
+    days = np.random.default_rng(seed).integers(0, 4, 100)[X["playlist"]]
+    X = X.assign(created_at=pd.Timestamp("2013-01-01") + pd.to_timedelta(days, "D"))
+    # Every song is in a playlist that cannot be held out, so that none is put back.
+    keeper = X.drop_duplicates("song").assign(user=999, playlist=9999)
+    X = pd.concat([X, keeper], ignore_index=True)
+    cv = ColdPlaylistSplit(
+        user_size=0.9, playlist_size=size, min_song_count=1, created="auto", random_state=seed
+    )
+    ((train, test),) = split_or_skip(cv, X)
+    created = X.groupby("playlist")["created_at"].first()
+    for _, playlists in X.iloc[test].groupby("user")["playlist"]:
+        owner = X.loc[X["playlist"] == playlists.iloc[0], "user"].iloc[0]
+        kept = X.iloc[train].loc[X["user"].iloc[train] == owner, "playlist"]
+        assert created[kept].max() <= created[playlists].min()
+
+
+def test_playlists_without_a_date_stay_in_training():
+    X = dense_table()
+    X["created"] = pd.to_datetime("2013-01-01") + pd.to_timedelta(X["playlist"], "D")
+    X.loc[X["playlist"] % 10 == 3, "created"] = pd.NaT  # the last of each user
+    cv = ColdPlaylistSplit(user_size=0.9, min_song_count=2, created="created", random_state=0)
+    with pytest.warns(UserWarning, match="Playlists without a date are not held out") as told:
+        ((_, test),) = cv.split(X)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert X["created"].iloc[test].notna().all()
+    with pytest.raises(ValueError, match="must have a column 'when' of dates"):
+        next(ColdPlaylistSplit(created="when").split(X))

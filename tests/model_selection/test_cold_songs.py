@@ -97,12 +97,63 @@ def test_share_of_songs():
 
 def test_bad_releases_are_told():
     X = dense_table()
+    cv = ColdSongSplit(released="year")
     with pytest.raises(ValueError, match="A song must have one release; got 1 in row"):
-        next(ColdSongSplit().split(X.assign(year=np.arange(len(X)) % 3)))
-    with pytest.raises(ValueError, match="Releases must be numbers or dates; got"):
-        next(ColdSongSplit().split(X.assign(year="long ago")))
+        next(cv.split(X.assign(year=np.arange(len(X)) % 3)))
+    with pytest.raises(
+        ValueError, match=r"Dates must be dates of pandas, .* got .* in column 'year'"
+    ):
+        next(cv.split(X.assign(year="long ago")))
     with pytest.raises(ValueError, match="got 0 of 15 songs with a release"):
-        next(ColdSongSplit().split(X.assign(year=np.nan)))
+        next(cv.split(X.assign(year=np.nan)))
+
+
+def held_out(X, **parameters):
+    cv = ColdSongSplit(n_songs=4, random_state=0, **parameters)
+    ((train, _),) = cv.split(X)
+    return set(X["song"]) - set(X["song"].iloc[train])
+
+
+@pytest.mark.parametrize(
+    ("label", "convert"),
+    [
+        ("release_year", lambda year: year),
+        ("Release Date", lambda year: year.astype(str) + "-03-01"),
+        ("released", lambda year: pd.to_datetime(year.astype(str) + "-03-01", utc=True)),
+        ("first_heard", lambda year: pd.PeriodIndex(year.astype(str), freq="Y")),
+    ],
+)
+def test_other_columns_tell_when_a_song_appeared(label, convert):
+    X = dense_table()
+    expected = held_out(X)
+    other = X.drop(columns="year").assign(**{label: convert(X["year"])})
+    # A column of users, and an event, are no releases.
+    other = other.assign(birth_year=1980 + X["user"] % 7, added_at=range(10**9, 10**9 + len(X)))
+    assert held_out(other) == expected
+
+
+def test_a_song_appears_with_its_first_playlist():
+    X = dense_table().drop(columns="year")
+    days = np.random.default_rng(0).permutation(100)[X["playlist"] % 97]
+    X["created_at"] = pd.Timestamp("2013-01-01") + pd.to_timedelta(days, "D")
+    first = X.groupby("song")["created_at"].min()
+    held = held_out(X)
+    assert first[list(held)].min() >= first.drop(list(held)).max()
+    assert held == held_out(X.assign(created_at=X["created_at"].dt.strftime("%Y-%m-%d")))
+
+
+def test_random_songs_are_told_of_only_if_they_were_not_asked_for():
+    X = dense_table().drop(columns="year")
+    with pytest.warns(UserWarning, match=r"drawn at random: .* Name the column to use") as told:
+        held = held_out(X)
+    assert len(told) == 1
+    assert held == held_out(X, released=None)
+    # A year that differs between rows of one song is no release.
+    with pytest.warns(UserWarning, match="drawn at random"):
+        held_out(X.assign(year=np.arange(len(X)) % 3))
+    for asked in ("year", "release_date"):
+        with pytest.raises(ValueError, match=r"must have a column .* of releases"):
+            held_out(X, released=asked)
 
 
 @given(tables(), st.booleans(), st.integers(2, 4))

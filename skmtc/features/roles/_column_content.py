@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from skmtc._table.dates import has_date_strings, has_dates, is_event_name
 from skmtc.features._tag_cells import find_separator
 from skmtc.features.roles._column_names import (
-    DATE_WORDS,
     is_identity_name,
     is_tag_name,
     is_text_name,
@@ -22,7 +22,6 @@ from skmtc.features.roles._column_names import (
 )
 
 LISTS = (list, tuple, set, frozenset, np.ndarray)
-ISO_DATE = r"\d{4}(?:-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}.*)?)?)?"
 
 # A column has one value per song if at most this share of the songs, and of the songs with several
 # rows, has more than one. The second bound tells chance agreement of few repeated songs.
@@ -33,7 +32,6 @@ MOST_CATEGORIES = 50  # names of more values are identities rather than categori
 FEWEST_PER_CATEGORY = 200  # unless each value has this many songs
 FEWEST_REPEATS = 1.2  # occurrences per value below which values are (almost) all distinct
 FEWEST_DISTINCT = 10  # of fewer values, nothing can be said about repetition
-FEWEST_DATES = 0.9  # share of cells that are dates
 MOST_PAIRS = 1.01  # two columns say the same if values pair up, but for this ratio
 MOST_CELLS = 10_000  # cells of which types and words are read
 
@@ -144,6 +142,44 @@ def find_subject(label, values, groups):
     return next(iter([*close, *exact]), None)
 
 
+def find_date_subject(frame, label, codes, groups):
+    """Return whose dates a column of a membership table has, if not those of songs or users.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+
+    label : str
+        Name of the column.
+
+    codes : ndarray
+        Codes of its cells.
+
+    groups : dict of str to Group
+        Rows of the same song, user and playlist.
+
+    Returns
+    -------
+    subject : {"playlists", "rows"} or None
+        None if the column has no dates, or dates of songs or users, or if rows have no playlists.
+    """
+    if "playlists" not in groups:
+        return None
+    subject = None if is_event_name(label) else find_subject(label, codes, groups)
+    if subject in ("songs", "users") or not has_dates(frame[label], label):
+        return None
+    return "rows" if groups["playlists"].count_differing(codes) else "playlists"
+
+
+def use_of_dates(label, subject):
+    """Return what dates of playlists or rows are, and what they can be used for."""
+    return (
+        f"has dates of {subject}; use them with TimeSplit(created={label!r}), or for sample "
+        "weights with half_life_weights"
+    )
+
+
 class Content:
     """The cells of a column, one per song or user.
 
@@ -190,7 +226,7 @@ class Content:
             return "list"
         inferred = pd.api.types.infer_dtype(self.column, skipna=True)
         forms = {"string": "string", "boolean": "name", "mixed-integer": "name"}
-        forms |= dict.fromkeys(("date", "datetime", "datetime64"), "date")
+        forms |= dict.fromkeys(("date", "datetime", "datetime64", "period"), "date")
         forms |= dict.fromkeys(("integer", "floating", "mixed-integer-float"), "number")
         return forms.get(inferred, inferred)
 
@@ -212,14 +248,7 @@ class Content:
     @cached_property
     def has_dates(self):
         """Whether strings are dates such as "2011-05-03", "2011-05" or, among these, "2011"."""
-        text = pd.Series(self.cells, dtype=object).str.strip()
-        text = text[text.str.fullmatch(ISO_DATE)]
-        if len(text) < FEWEST_DATES * len(self.cells):
-            return False
-        if not (text.str.len() > 4).any() and not set(words(self.label)) & set(DATE_WORDS):
-            return False
-        dates = pd.to_datetime(text, format="ISO8601", errors="coerce", utc=True)
-        return bool(dates.notna().sum() >= FEWEST_DATES * len(self.cells))
+        return has_date_strings(self.cells, self.label)
 
     @cached_property
     def has_several_words(self):

@@ -1,6 +1,6 @@
 """What the name of a column says about its role."""
 
-import re
+from skmtc._table.dates import words
 
 ID_NAMES = {
     "user": ("user", "user_id", "user_uri", "username", "user_name", "owner", "owner_id"),
@@ -12,15 +12,8 @@ ID_WORDS = ("id", "ids", "uri", "url", "href", "mbid", "uuid", "guid", "isrc", "
 TAG_WORDS = ("genre", "genres", "subgenre", "subgenres", "tag", "tags")
 IDENTITY_WORDS = ("album", "label", "publisher", "artist", "artists", "composer")
 TEXT_WORDS = ("title", "titles", "description", "lyrics", "comment", "text")
-DATE_WORDS = ("date", "day", "year", "release", "released", "at")
 COUNT_WORDS = ("n", "num", "number", "count", "nb")
 NAME_WORDS = (*ID_WORDS, "name", "names", "title", "code", "codes")  # endings that add no meaning
-
-
-def words(label):
-    """Return the words of a name in lower case, as in "albumID", "Album ID" and "album_id"."""
-    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(label))
-    return [word for word in re.split(r"[^a-z0-9]+", text.lower()) if word]
 
 
 def find_name(labels, names):

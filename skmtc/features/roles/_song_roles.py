@@ -13,6 +13,7 @@ from skmtc.features.roles._column_content import (
     FEWEST_DISTINCT,
     Content,
     cell_codes,
+    find_date_subject,
     find_duplicates,
     find_subject,
     guess_role,
@@ -20,6 +21,7 @@ from skmtc.features.roles._column_content import (
     make_groups,
     preference,
     says_the_same,
+    use_of_dates,
 )
 from skmtc.features.roles._column_names import (
     ID_NAMES,
@@ -145,7 +147,9 @@ def guess_song_roles(
     describes songs, that is, if rows of one song agree on it (but for 1 % of the songs, whose first
     row counts), and if it has at least two values and is not the same as another column:
 
-    - dates, and strings such as "2011-05-03", have the role `date`;
+    - dates, and strings such as "2011-05-03", have the role `date`; dates of playlists and rows,
+      such as `created_at` and `added_at`, are no features of songs, and `left_out` says what they
+      serve;
     - arrays of numbers of one length, and at least 16 columns of numbers whose names end in a
       running number, have the role `vector`;
     - lists of names, strings with a separator such as "rock|pop", and names with at most 50 values
@@ -348,6 +352,9 @@ def _read(frame, label, rows, groups, owners, single):
     codes, distinct = cell_codes(frame[label])
     if len(distinct) < 2:
         return ("has one value only" if len(distinct) else "has no values"), None
+    dated = find_date_subject(frame, label, codes, groups)
+    if dated is not None:
+        return use_of_dates(label, dated), None
     subject = find_subject(label, codes, groups) if groups else "songs"
     if subject in ("users", "playlists"):
         return f"describes {subject}", None

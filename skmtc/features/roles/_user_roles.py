@@ -10,10 +10,12 @@ from skmtc._typing import Column, Columns
 from skmtc.features.roles._column_content import (
     Content,
     cell_codes,
+    find_date_subject,
     find_duplicates,
     find_subject,
     guess_role,
     make_groups,
+    use_of_dates,
 )
 from skmtc.features.roles._column_names import is_text_name, is_usual_id, looks_like_id, words
 from skmtc.features.roles._role_names import (
@@ -186,6 +188,9 @@ def _reason_against(frame, label, ids, groups, owner):
     codes, distinct = cell_codes(frame[label])
     if len(distinct) < 2:
         return "has one value only" if len(distinct) else "has no values"
+    dated = find_date_subject(frame, label, codes, groups)
+    if dated is not None:
+        return use_of_dates(label, dated)
     subject = find_subject(label, codes, groups) if groups else owner
     if subject == owner:
         return None

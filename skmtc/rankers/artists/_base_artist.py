@@ -19,11 +19,15 @@ class ArtistRanker(BaseRanker):
         "artist_popularity_": Array("artists", at_least=0),
     }
 
-    def _fit_popularity(self, table):
-        """Count how popular songs and artists are; give the code of each song's artist."""
-        self.popularity_ = np.bincount(table.membership.indices, minlength=len(table.songs)).astype(
-            float
-        )
+    def _fit_popularity(self, table, popularity=None):
+        """Count how popular songs and artists are; return the code of each song's artist.
+
+        Songs count the playlists that hold them unless their popularity is given.
+        """
+        if popularity is None:
+            indices = table.membership.indices
+            popularity = np.bincount(indices, minlength=len(table.songs)).astype(float)
+        self.popularity_ = popularity
         artists = self.artists_of(table.song_rows)
         codes = np.full(len(table.songs), -1)
         named = np.zeros(len(codes), dtype=bool) if artists is None else artists.notna().to_numpy()

@@ -14,12 +14,13 @@ from skmtc.rankers.features._matrix import (
     feature_names,
     fit_features,
     make_features,
+    playlist_transformer,
     song_transformer,
     transform_rows,
     user_transformer,
     without_identities,
 )
-from skmtc.rankers.features._neighbors import similar_users
+from skmtc.rankers.features._neighbors import similar_playlists, similar_users
 from skmtc.rankers.fitting import without_ids
 from skmtc.rankers.recommend import unit_rows
 
@@ -54,6 +55,7 @@ class FeatureRanker(BaseRanker):
 
     def _fit_song_features(self, table, frame):
         """Fit `song_features`; give the features of the catalogue, without the constant one."""
+        frame = self._without_weights(frame)
         transformer = song_transformer(self.song_features, frame, table.columns)
         if not self._uses_identities:
             transformer = without_identities(transformer)
@@ -77,7 +79,9 @@ class FeatureRanker(BaseRanker):
 
     def _fit_user_features(self, table, frame):
         """Fit `user_features`, and keep the attributes of the known users."""
-        transformer = user_transformer(self.user_features, frame, table.columns)
+        transformer = user_transformer(
+            self.user_features, self._without_weights(frame), table.columns
+        )
         self.user_features_ = self.user_attributes_ = None
         if transformer is None or len(table.users) == 0:  # of full playlists nothing is learned
             return
@@ -93,6 +97,23 @@ class FeatureRanker(BaseRanker):
             )
         )
         self.user_attributes_ = fit_features(transformer, rows, owners, owner, "user_features")
+
+    def _fit_playlist_features(self, table, frame):
+        """Fit `playlist_features`, and keep the attributes of the known playlists."""
+        transformer = playlist_transformer(
+            self.playlist_features, self._without_weights(frame), table.columns
+        )
+        self.playlist_features_ = self.playlist_attributes_ = self._is_playlist_number = None
+        if transformer is None or len(table.playlists) == 0:
+            return
+        self.playlist_features_ = transformer
+        label = table.columns.playlist
+        rows = self._transformer_input(table.playlist_rows, label)
+        if not self._reads_arrays:
+            self._is_playlist_number = {c: is_numeric_dtype(rows[c].dtype) for c in rows.columns}
+        self.playlist_attributes_ = fit_features(
+            transformer, rows, table.membership, label, "playlist_features"
+        )
 
     def _without(self, user_stays, playlist_stays):
         state = super()._without(user_stays, playlist_stays)
@@ -154,6 +175,17 @@ class FeatureRanker(BaseRanker):
         users = Songs(appended.users.values, appended.user_source)
         return _in_order_of(users, known[users.codes[~users.is_new]], new)
 
+    def _joined_playlist_attributes(self, appended):
+        """Return the attributes of known and new playlists."""
+        known = self.playlist_attributes_
+        if known is None or len(appended.playlist_rows) == 0:
+            return known if known is None else known[appended.playlist_source]
+        columns = self.reader.find_columns(appended.playlist_rows, ())
+        rows = self._transformer_input(appended.playlist_rows, columns.playlist)
+        new = make_features(self.playlist_features_, rows, "playlist_features")
+        playlists = Songs(appended.playlists.values, appended.playlist_source)
+        return _in_order_of(playlists, known[playlists.codes[~playlists.is_new]], new)
+
     def _sum_of_weights(self, queries):
         """Add up shared weights, those of the user or of similar ones, and of the playlist."""
         vectors = np.tile(self.shared_coef_, (len(queries), 1))
@@ -185,29 +217,43 @@ class FeatureRanker(BaseRanker):
 
     def _similar_users(self, rows):
         """Weigh the known users for new ones; None where nothing is known of the new users."""
-        described = set(rows.columns) - set(self.reader.find_columns(rows, ()).labels)
         if self.user_features_ is None or len(self.users_) == 0:
-            return None
-        if not self._reads_arrays:
-            described &= set(self._is_number)
-        if not described:
             return None
         columns = self.reader.find_columns(rows, ())
         owner = columns.playlist if self.user is None else columns.user
-        rows = self._with_missing(self._transformer_input(rows, owner))
-        attributes = _zeros_for_missing(transform_rows(self.user_features_, rows))
-        attributes = check_features(attributes, self.user_features_, rows)
+        attributes = self._attributes(rows, owner, self.user_features_, "_is_number")
+        if attributes is None:
+            return None
         return similar_users(attributes, self.user_attributes_, self.n_neighbors)
 
-    def _with_missing(self, rows):
-        """Add the columns of users that a query leaves out, as missing values."""
-        if self._reads_arrays:
-            return rows
-        rows = rows.copy()
-        for label, is_number in self._is_number.items():
-            if label not in rows.columns:
-                rows[label] = np.nan if is_number else None
-        return rows
+    def _similar_playlists(self, rows):
+        """Weigh the known playlists for new ones; None where nothing is known of the new ones."""
+        if self.playlist_features_ is None or len(self.playlists_) == 0:
+            return None
+        label = self.reader.find_columns(rows, ()).playlist
+        transformer, known = self.playlist_features_, self.playlist_attributes_
+        attributes = self._attributes(rows, label, transformer, "_is_playlist_number")
+        return (
+            None if attributes is None else similar_playlists(attributes, known, self.n_neighbors)
+        )
+
+    def _attributes(self, rows, own_id, transformer, are_numbers):
+        """Return the attributes of new users or playlists; None if rows have no column of them."""
+        described = set(rows.columns) - set(self.reader.find_columns(rows, ()).labels)
+        if not self._reads_arrays:
+            described &= set(getattr(self, are_numbers))
+        if not described:
+            return None
+        rows = self._transformer_input(rows, own_id)
+        if not self._reads_arrays:
+            rows = _with_missing(rows, getattr(self, are_numbers))
+        attributes = _zeros_for_missing(transform_rows(transformer, rows))
+        return check_features(attributes, transformer, rows)
+
+    def _without_weights(self, frame):
+        """Return a table without the column of weights, which is no feature."""
+        label = getattr(self, "_weight_label", None)
+        return frame if label not in frame.columns else frame.drop(columns=label)
 
     def _transformer_input(self, rows, own_id):
         """Return rows in the form that `song_features` or `user_features` sees.
@@ -217,6 +263,7 @@ class FeatureRanker(BaseRanker):
         """
         if self._reads_arrays:
             return rows.to_numpy()
+        rows = self._without_weights(rows)
         columns = self.reader.find_columns(rows, ())
         others = [c for c in columns.labels if c is not None and c != own_id]
         return rows.drop(columns=others)
@@ -228,6 +275,15 @@ class FeatureRanker(BaseRanker):
         if issparse(features):
             return csr_array(hstack([features, ones], format="csr"))
         return np.hstack([features, ones])
+
+
+def _with_missing(rows, is_number):
+    """Add the columns that a query leaves out, as missing values."""
+    rows = rows.copy()
+    for label, number in is_number.items():
+        if label not in rows.columns:
+            rows[label] = np.nan if number else None
+    return rows
 
 
 def _zeros_for_missing(attributes):

@@ -67,18 +67,31 @@ def numeric_song_columns(frame, columns):
 
 def user_transformer(user_features, frame, columns):
     """Return the unfitted transformer that `user_features` stands for; None for None."""
-    if user_features is None:
+    return _transformer_of(user_features, "user", frame, columns)
+
+
+def playlist_transformer(playlist_features, frame, columns):
+    """Return the unfitted transformer that `playlist_features` stands for; None for None."""
+    return _transformer_of(playlist_features, "playlist", frame, columns)
+
+
+def _transformer_of(features, subject, frame, columns):
+    if features is None:
         return None
-    if isinstance(user_features, str) and user_features == "passthrough":
-        chosen = describing_columns(frame, columns)["user"]
+    name = f"{subject}_features"
+    if isinstance(features, str) and features == "passthrough":
+        described = describing_columns(frame, columns)
+        chosen = described[subject]
+        if subject == "playlist" and columns.user is None:  # each playlist is its own user
+            chosen = described["user"] + chosen
         _check_numeric(frame, chosen)
         if not chosen:
             raise ValueError(
-                "user_features='passthrough' needs columns with one value per user; got none "
-                f"among {list(frame.columns)}. Add such columns, or pass user_features=None."
+                f"{name}='passthrough' needs columns with one value per {subject}; got none "
+                f"among {list(frame.columns)}. Add such columns, or pass {name}=None."
             )
         return Columns(list(chosen))
-    return _clone(user_features, "user_features")
+    return _clone(features, name)
 
 
 def fit_features(transformer, rows, membership, id_label, name="song_features"):

@@ -30,8 +30,8 @@ class AppendedTable:
     named_users : ndarray
         Codes of the users whose playlists the new rows change.
 
-    song_rows, user_rows : DataFrame
-        The first row of each new song and of each new user, in the order of their codes.
+    song_rows, user_rows, playlist_rows : DataFrame
+        The first row of each new song, user and playlist, in the order of their codes.
 
     left_out : dict of str to int
         What does not count of the new rows, by reason.
@@ -48,6 +48,7 @@ class AppendedTable:
     named_users: np.ndarray
     song_rows: pd.DataFrame
     user_rows: pd.DataFrame
+    playlist_rows: pd.DataFrame
     left_out: dict
 
 
@@ -81,6 +82,7 @@ def append_table(ranker, frame):
         named_users=np.unique(user.codes),
         song_rows=frame.iloc[song.new_rows],
         user_rows=frame.iloc[user.new_rows],
+        playlist_rows=frame.iloc[playlist.new_rows],
         left_out={"repeated rows": n_repeated, "playlists with every song": 0},
     )
     return _without_full_playlists(whole)
@@ -182,6 +184,7 @@ def _without_full_playlists(whole):
     kept, user_of_playlist = np.unique(whole.user_of_playlist[teaches], return_inverse=True)
     named = np.searchsorted(kept, np.intersect1d(whole.named_users, kept))
     new_users = np.flatnonzero(whole.user_source < 0)
+    new_playlists = np.flatnonzero(whole.playlist_source < 0)
     return AppendedTable(
         songs=whole.songs,
         playlists=Ids(whole.playlists.index[teaches], "playlist"),
@@ -194,5 +197,6 @@ def _without_full_playlists(whole):
         named_users=named,
         song_rows=whole.song_rows,
         user_rows=whole.user_rows.iloc[np.flatnonzero(np.isin(new_users, kept))],
+        playlist_rows=whole.playlist_rows.iloc[np.flatnonzero(teaches[new_playlists])],
         left_out=whole.left_out | {"playlists with every song": int((~teaches).sum())},
     )

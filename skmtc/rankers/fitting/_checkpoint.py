@@ -66,6 +66,7 @@ def fingerprint(objective, solver):
             membership.indptr.astype(np.int64),
             membership.indices.astype(np.int64),
             objective.user_of_playlist.astype(np.int64),
+            objective.sample_weight,
         ),
         "features": _digest(np.array(features.shape), *parts),
         "parameters": _digest(np.array(json.dumps(parameters, default=float))),

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
+from skmtc import MultitaskPlaylistRanker, RidgeRanker, make_ranker
 from skmtc.datasets import make_playlists
-from skmtc.features import SongRoles, guess_song_roles
+from skmtc.features import SongRoles, guess_song_roles, guess_user_roles, make_song_features
 
 N = 600
 rng = np.random.default_rng(0)
@@ -76,7 +78,10 @@ def test_roles_of_a_membership_table(table):
             "loudness": "has no values",
             "scale": "has one value only",
             "age": "describes users",
-            "created_at": "describes playlists",
+            "created_at": (
+                "has dates of playlists; use them with TimeSplit(created='created_at'), or for "
+                "sample weights with half_life_weights"
+            ),
             "position": (
                 "differs between rows of one song; pass numeric=['position'] to use the first row"
             ),
@@ -310,10 +315,55 @@ def test_one_wrong_value_does_not_drop_a_column():
     assert guess_song_roles(X).left_out["year"].startswith("differs between rows of one song; pass")
 
 
+DATES = {
+    "dates": lambda dates: dates,
+    "with a time zone": lambda dates: dates.tz_localize("America/New_York"),
+    "strings": lambda dates: dates.strftime("%Y-%m-%d"),
+    "periods": lambda dates: dates.to_period("M"),
+    "unix time": lambda dates: (dates - pd.Timestamp(0)) // pd.Timedelta(1, "s"),
+    "objects": lambda dates: pd.Series(dates).dt.date.array,
+}
+
+
+@pytest.mark.parametrize("convert", DATES.values(), ids=DATES)
+@pytest.mark.parametrize("label", ["added_at", "created_at"])
+def test_dates_of_playlists_and_rows_have_a_role_of_their_own(label, convert):
+    X = make_playlists(random_state=0)
+    playlists = pd.factorize(X["playlist"])[0]
+    days = np.random.default_rng(0).integers(0, 900, len(X))
+    days = days[playlists] if label == "created_at" else days
+    X[label] = convert(pd.Timestamp("2011-01-01") + pd.to_timedelta(days, "D"))
+    whose = "playlists" if label == "created_at" else "rows"
+    for roles in (guess_song_roles(X), guess_user_roles(X), guess_user_roles(X, user=None)):
+        assert label not in roles.used
+        told = f"has dates of {whose}; use them with TimeSplit(created={label!r})"
+        assert roles.left_out[label].startswith(told)
+    # Nothing is refused, and nothing is learned of them.
+    ranker = MultitaskPlaylistRanker(song_features=StandardScaler(), tol=0.1).fit(X)
+    assert label not in "".join(ranker.feature_names_out_)
+    chosen = [c for _, _, c in make_ranker(X).estimators[0][1].song_features.transformers]
+    assert chosen
+    assert all(label not in columns for columns in chosen)
+    assert RidgeRanker().fit(X).predict(X.drop(columns=label)[:3]).shape == (3,)
+
+
+def test_dates_of_songs_and_users_are_theirs():
+    X = make_playlists(random_state=0)
+    days = pd.to_timedelta(pd.factorize(X["song"])[0] * 7, "D")
+    X["released"] = (pd.Timestamp("1990-01-01") + days).to_period("D")
+    X["member_since"] = pd.Timestamp("2009-01-01") + pd.to_timedelta(
+        pd.factorize(X["user"])[0], "D"
+    )
+    assert guess_song_roles(X).date == ["released"]
+    assert guess_user_roles(X).left_out["member_since"].startswith("has dates; convert them")
+    assert make_song_features(X).fit_transform(X.drop_duplicates("song")).shape[0] > 1
+
+
 def test_what_describes_users_and_playlists():
     X = memberships()
     reasons = guess_song_roles(X).left_out
-    assert (reasons["age"], reasons["created"]) == ("describes users", "describes playlists")
+    assert reasons["age"] == "describes users"
+    assert reasons["created"] == "describes playlists"  # small numbers are no dates
     assert reasons["note"] == "describes playlists"
     assert reasons["rank"].startswith("differs between rows of one song; pass numeric=['rank']")
     other = X.rename(columns={"user": "who", "playlist": "list", "song": "what"})
