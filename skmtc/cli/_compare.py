@@ -1,26 +1,33 @@
 """`skmtc` and `skmtc compare`: all rankers in all settings, and a report."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 
 from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
+from skmtc._evaluate import summarize
 from skmtc._paired import MODERATE
 from skmtc.cli._comparison import CURVES, Comparison
 from skmtc.cli._config import Config, read_config
 from skmtc.cli._errors import CommandError, one_line
+from skmtc.cli._examples import Examples
 from skmtc.cli._features import Features
-from skmtc.cli._progress import Progress, note, tell_first_compilation
-from skmtc.cli._rankers import available_rankers, make_ranker
+from skmtc.cli._progress import Progress, minutes, note, tell, tell_first_compilation
+from skmtc.cli._rankers import available_rankers, fit_seconds, make_ranker
 from skmtc.cli._report import check_folder, write_partly, write_report
+from skmtc.cli._sampling import sample_rows
 from skmtc.cli._settings import SETTINGS, make_splitter, meaning
+from skmtc.cli._song_names import SongNames
 from skmtc.cli._table import open_table, sample_table
 from skmtc.cli._text import comparison_text
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
 # The places K of the curves; with more than half of the candidates any ranker hits.
 CURVE_LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+# Intervals of means, by the bootstrap.
+CONFIDENCE = 0.95
+N_RESAMPLES = 1000
+# An estimate of shorter work is not worth a line.
+TOLD_SECONDS = 20
 
 
 def run_sample(args):
@@ -45,9 +52,12 @@ def _compare(table, args, settings, rankers, metrics, config):
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
+    whole, table = table, _sampled(table, args)
     features = Features.of(table, args.seed)
     if not args.quiet:
-        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell(f"{whole.source}: {whole.size}; {features.told()}")
+        if table.sampled:
+            tell(f"{table.sampled}: {table.size}; the whole table: --all")
         tell_first_compilation()
     n_steps = len(settings) * len(rankers)
 
@@ -57,22 +67,32 @@ def _compare(table, args, settings, rankers, metrics, config):
     found = compare_settings(
         table, features, settings, rankers, metrics, config=config, quiet=args.quiet, store=store
     )
-    for comparison in found:
-        print(comparison_text(comparison), end="\n\n")
-    print(f"Report: {write_report(folder, found, table, features)}")
+    print(f"Report: {write_report(folder, found, table, features, config.parameters)}")
+
+
+def _sampled(table, args):
+    """Return a part of a large table, unless all of it is asked for."""
+    if args.all:
+        return table
+    return sample_rows(table, max_songs=args.max_songs, max_rows=args.max_rows, seed=args.seed)
 
 
 def compare_settings(
     table, features, settings, rankers, metrics, *, config, quiet=False, store=None
 ):
-    """Compare rankers in settings; a setting that the table has no split for is told.
+    """Compare rankers in settings, and print the table of each; one without a split is told.
 
     `store` is called with the comparisons so far after each ranker.
     """
     for name in set(config.parameters) & set(rankers):  # misspelt ones are told before any fit
         make_ranker(name, table, features, parameters=config.parameters[name])
     found, reasons = [], []
-    with Progress(len(settings) * len(rankers), quiet=quiet) as progress:
+    names = SongNames(table, features.songs.artist)
+    cost = fit_seconds(rankers, table)
+    n_fits, seconds = len(settings) * len(rankers), len(settings) * sum(cost.values())
+    if not quiet and seconds > TOLD_SECONDS:
+        tell(f"{n_fits} fits, about {minutes(seconds)}; the report grows as they come")
+    with Progress(n_fits, quiet=quiet, cost=seconds) as progress:
         for setting in settings:
             options = config.splits.get(setting)
             splitter = make_splitter(setting, table, seed=features.seed, options=options)
@@ -81,7 +101,7 @@ def compare_settings(
             except ValueError as error:
                 reasons.append(f"{setting}: {one_line(error)}")
                 note(f"left out: {reasons[-1]}")
-                progress.skip(len(rankers))
+                progress.skip(len(rankers), sum(cost.values()))
                 continue
             about = {
                 "split": splitter.describe().iloc[0].to_dict(),
@@ -90,25 +110,39 @@ def compare_settings(
             }
             found.append(None)
             for found[-1] in _compare_rankers(
-                table, features, setting, splits, rankers, metrics, config, progress, about
+                table,
+                features,
+                names,
+                setting,
+                splits,
+                rankers,
+                metrics,
+                config,
+                progress,
+                cost,
+                about,
             ):
                 if store is not None:
                     store(found)
+            progress.print(f"{comparison_text(found[-1])}\n")
         progress.finish()
     if not found:
         raise CommandError(f"No setting has a split: {'; '.join(reasons)}")
     return found
 
 
-def _compare_rankers(table, features, setting, splits, rankers, metrics, config, progress, about):
+def _compare_rankers(
+    table, features, names, setting, splits, rankers, metrics, config, progress, cost, about
+):
     """Yield the comparison of the first ranker, of the first two, and so on."""
     lengths = _curve_lengths(table, splits)
     labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
     judged = _once([*metrics, *labels])
     columns = ["ranker", "cv", "fold", "user", "playlist", *metrics]
-    rows, playlists = [], []
+    rows, playlists, intervals = [], [], {}
+    examples = Examples(table, features, names, *splits[0])
     for name in rankers:
-        progress.start(f"{setting}: {name}")
+        progress.start(f"{setting}: {name}", cost[name])
         try:
             ranker = make_ranker(
                 name,
@@ -120,20 +154,38 @@ def _compare_rankers(table, features, setting, splits, rankers, metrics, config,
         except CommandError as error:
             rows.append(_failed(name, judged, error))
         else:
-            fits = fit_all({name: ranker}, table.X, {setting: splits}, judged, error_score=np.nan)
+            fits = fit_all(
+                {name: ranker},
+                table.X,
+                {setting: splits},
+                judged,
+                error_score=np.nan,
+                inspect=examples.inspect,
+            )
             row = fits_by_fold(fits, judged, np.nan)
             means = row[[*judged, "fit_time", "score_time"]].mean(skipna=False)
             rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
             if not rows[-1]["error"]:
-                playlists.append(fits_by_playlist(fits, judged)[columns])
+                by_playlist = fits_by_playlist(fits, judged)
+                playlists.append(by_playlist[columns])
+                intervals[name] = _intervals(by_playlist, features.seed)
+                examples.add(name, fits[0].inspected)
         yield Comparison(
             setting,
             metrics,
             _sorted(pd.DataFrame(rows).set_index("ranker"), metrics),
             lengths,
             playlists=_stacked(playlists, columns),
+            intervals=dict(intervals),
+            examples=list(examples.found.values()),
             **about,
         )
+
+
+def _intervals(by_playlist, seed):
+    """Return the mean of each metric with its bootstrap interval, over users."""
+    options = {"confidence": CONFIDENCE, "n_resamples": N_RESAMPLES, "random_state": seed}
+    return summarize(by_playlist, ["ranker", "cv"], **options).set_index("metric")
 
 
 def _stacked(tables, columns):

@@ -40,6 +40,12 @@ class Table:
 
     playlist, song : str
         Columns of playlist and song ids.
+
+    sampled : str
+        What of a larger table this is, for people; empty if it is whole.
+
+    playlist_share : float
+        Share of the playlists of the whole table that are here.
     """
 
     X: pd.DataFrame
@@ -48,6 +54,8 @@ class Table:
     user: str | None = "user"
     playlist: str = "playlist"
     song: str = "song"
+    sampled: str = ""
+    playlist_share: float = 1.0
 
     @property
     def ids(self):

@@ -19,7 +19,8 @@ def test_rankers_and_settings_of_choice(folder, tmp_path):
     )
     table = _table(tmp_path / "here")
     assert [s for s, _ in table.index] == ["cold-users"] * 2 + ["cold-songs"] * 2
-    assert table.columns.tolist() == ["auc", "ndcg", "fit_time", "score_time", "error"]
+    metrics = ["auc", "auc_low", "auc_high", "ndcg", "ndcg_low", "ndcg_high"]
+    assert table.columns.tolist() == [*metrics, "fit_time", "score_time", "error"]
     assert "cold users: " in done.stdout
     assert "AUC" in done.stdout
     assert "NDCG" in done.stdout

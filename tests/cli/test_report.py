@@ -23,13 +23,19 @@ def test_tables_page_and_figures_and_once_more(folder, tmp_path):
     assert main(_arguments(folder, out)) == 0
     assert {p.name for p in out.iterdir()} == FILES
     curves = pd.read_csv(out / "curves.csv")
-    assert curves.columns.tolist() == ["setting", "ranker", "k", "hit_rate", "novelty"]
+    ends = [f"{metric}{end}" for metric in ("hit_rate", "novelty") for end in ("", "_low", "_high")]
+    assert curves.columns.tolist() == ["setting", "ranker", "k", *ends]
+    assert (curves["hit_rate_low"] <= curves["hit_rate"]).all()
+    assert (curves["hit_rate"] <= curves["hit_rate_high"]).all()
     popularity = curves[curves["ranker"] == "popularity"]
     assert popularity["hit_rate"].is_monotonic_increasing
     table = pd.read_csv(out / "comparison.csv").set_index("ranker")
     at_10 = popularity.set_index("k").loc[10]
     assert table.loc["popularity", "hit_rate@10"] == at_10["hit_rate"]
     assert table.loc["popularity", "novelty@10"] == at_10["novelty"]
+    assert table.loc["popularity", "hit_rate@10_low"] == at_10["hit_rate_low"]
+    assert (table["auc_low"] < table["auc"]).all()
+    assert (table["auc"] < table["auc_high"]).all()
     (out / "mine.txt").write_text("kept")
     assert main(_arguments(folder, out)) == 0  # it may overwrite its own report
     assert (out / "mine.txt").read_text(encoding="utf-8") == "kept"

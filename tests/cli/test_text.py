@@ -101,7 +101,7 @@ def test_curves_leave_out_who_failed(comparison):
 
 def test_the_page_escapes_what_it_shows(comparison):
     class Table:
-        source, size = "<b>.csv", "3 rows"
+        source, size, sampled = "<b>.csv", "3 rows", "sampled: <some>"
 
     class Features:
         seed = 0
@@ -123,6 +123,12 @@ def test_the_page_escapes_what_it_shows(comparison):
         [comparison], Table, Features, {}, "Not finished: 2 of 9"
     )
     assert "All candidates are equally novel" in page
+    assert "Sampled: &lt;some&gt;." in page
+    assert "Use own songs: it is best; it is fitted in 2 s here." in page
+    assert "<pre>" not in page
+    code = report_html([comparison], Table, Features, {}, codes={"cold-users": "x < 'y'"})
+    assert "<pre>x &lt; &#x27;y&#x27;</pre>" in code
+    assert "skmtc fit &#x27;&lt;b&gt;.csv&#x27; --ranker own-songs --out model.skops" in code
 
 
 def test_columns_are_named_as_in_the_paper():
