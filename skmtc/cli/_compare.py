@@ -18,7 +18,7 @@ from skmtc.cli._sampling import sample_rows
 from skmtc.cli._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli._song_names import SongNames
 from skmtc.cli._table import open_table, sample_table
-from skmtc.cli._text import comparison_text
+from skmtc.cli._text import comparison_text as text_of
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
 # The places K of the curves; with more than half of the candidates any ranker hits.
@@ -26,6 +26,8 @@ CURVE_LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 # Intervals of means, by the bootstrap.
 CONFIDENCE = 0.95
 N_RESAMPLES = 1000
+# The first table is printed so many seconds after the start, even if rankers are missing in it.
+FIRST_TABLE = 30
 # An estimate of shorter work is not worth a line.
 TOLD_SECONDS = 20
 
@@ -86,7 +88,7 @@ def compare_settings(
     """
     for name in set(config.parameters) & set(rankers):  # misspelt ones are told before any fit
         make_ranker(name, table, features, parameters=config.parameters[name])
-    found, reasons = [], []
+    found, reasons, is_shown = [], [], False
     names = SongNames(table, features.songs.artist)
     cost = fit_seconds(rankers, table)
     n_fits, seconds = len(settings) * len(rankers), len(settings) * sum(cost.values())
@@ -124,7 +126,12 @@ def compare_settings(
             ):
                 if store is not None:
                     store(found)
-            progress.print(f"{comparison_text(found[-1])}\n")
+                n_left = len(rankers) - len(found[-1].rows)
+                if not is_shown and n_left and progress.seconds > FIRST_TABLE:
+                    is_shown = True
+                    progress.print(f"so far, {n_left} rankers to come:\n{text_of(found[-1])}\n")
+            is_shown = True
+            progress.print(f"{text_of(found[-1])}\n")
         progress.finish()
     if not found:
         raise CommandError(f"No setting has a split: {'; '.join(reasons)}")

@@ -61,6 +61,11 @@ class Progress:
         if self._beats is not None:
             self._beats.stop()
 
+    @property
+    def seconds(self):
+        """Seconds since the start."""
+        return perf_counter() - self._start
+
     def start(self, what, cost=1.0):
         """Tell that the next step starts; its cost is in the unit of the sum of all."""
         self._cost_done += self._cost_now
@@ -77,7 +82,7 @@ class Progress:
 
     def _times(self):
         """Return how long it has taken, and about how long it will, once a tenth is done."""
-        seconds = perf_counter() - self._start
+        seconds = self.seconds
         if seconds < FEWEST_SECONDS:
             return ""
         told = f"{minutes(seconds)} so far"

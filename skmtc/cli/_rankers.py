@@ -87,14 +87,19 @@ def _recommended(table, features, new_songs):
     """Make the ranker that suits the table in all settings."""
     if new_songs:
         features.song_features(new_songs=True)  # raises if nothing describes songs
-    return make_recommended(table.X, random_state=features.seed, **table.ids)
+    ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
+    # Threads in each part, in place of a process for each; it never changes the result.
+    for part in dict(getattr(ranker, "estimators", [("", ranker)])).values():
+        if "n_jobs" in part.get_params(deep=False):
+            part.set_params(n_jobs=-1)
+    return ranker
 
 
 def _with_history(recommended, new_songs):
     """Return the multitask ranker with history terms, of which a recommended one is made."""
     parts = dict(getattr(recommended, "estimators", ()))
     part = parts.get("multitask_new" if new_songs else "multitask", recommended)
-    return part.set_params(n_jobs=-1)  # it never changes the result
+    return part
 
 
 def set_parameters(ranker, name, parameters):

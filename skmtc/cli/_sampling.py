@@ -7,8 +7,8 @@ import pandas as pd
 
 # The cost of a fit grows with users times songs. These bounds keep all rankers in all settings
 # below five minutes on two cores, and songs in ten playlists each on average.
-MAX_SONGS = 10_000
-MAX_ROWS = 100_000
+MAX_SONGS = 8_000
+MAX_ROWS = 80_000
 # A playlist stays if it has so many songs left, or all of its own.
 FEWEST_LEFT = 3
 # With fewer users than this, playlists are sampled in place of users.
@@ -26,7 +26,7 @@ def sample_rows(table, *, max_songs=MAX_SONGS, max_rows=MAX_ROWS, seed=0):
     table : Table
         The whole table.
 
-    max_songs, max_rows : int or None, default=10_000, 100_000
+    max_songs, max_rows : int or None, default=8_000, 80_000
         Bounds; None for no bound.
 
     seed : int, default=0

@@ -1,9 +1,11 @@
 """`skmtc compare`."""
 
 import pandas as pd
+import pytest
 from commands import error_of, run
 
 from skmtc.cli import _compare, main
+from skmtc.cli._guess import guess_ids
 from skmtc.cli._report import write_partly
 
 
@@ -200,6 +202,30 @@ def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
         auc = _table(tmp_path / "out")["auc"].item()
         expected = auc if expected is None else expected
         assert auc == expected
-    renamed.rename(columns={"pid": "foo"}).to_csv(tmp_path / "table.csv", index=False)
-    assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == 1
-    assert "must have the columns playlist and Track ID" in capsys.readouterr().err
+    for names, code, expected in (
+        ({"pid": "foo"}, 0, "note: taking the column 'foo' for playlist ids, by its values; "),
+        ({"Track ID": "foo"}, 0, "note: taking the column 'foo' for song ids, by its values; "),
+        ({"pid": "foo", "Track ID": "bar"}, 1, "must have columns of playlist and song ids; "),
+    ):
+        renamed.rename(columns=names).to_csv(tmp_path / "table.csv", index=False)
+        assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == code
+        told = capsys.readouterr().err
+        assert expected in told
+        assert "--playlist COLUMN" in told
+        assert "--song COLUMN" in told
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (["track_name", "track_uri", "pid", "user_name"], ["user_name", "pid", "track_uri"]),
+        (["spotify_track_id", "playlist_owner", "playlistId"], None),
+        (["n_tracks", "list_name", "list_key", "song"], ["user", "list_key", "song"]),
+        (["DJ", "show", "Item"], ["DJ", "show", "Item"]),
+    ],
+)
+def test_ids_come_before_names_and_counts(tmp_path, columns, expected):
+    expected = expected or ["playlist_owner", "playlistId", "spotify_track_id"]
+    (tmp_path / "t.csv").write_text(",".join(columns) + "\n" + ",".join("1" * len(columns)))
+    found = guess_ids(tmp_path / "t.csv", dict.fromkeys(["user", "playlist", "song"]))
+    assert list(found.values()) == expected
