@@ -1,7 +1,7 @@
 """Check that links within the built pages lead somewhere, and that scripts come with the pages.
 
-``python docs/internal_links.py docs/_build`` lists the links that do not, and fails if any. A script
-from elsewhere is one of them: formulas, search and menus must work without a network.
+``python docs/internal_links.py docs/_build`` lists the links that do not, and fails if any. A
+script from elsewhere is one of them: formulas, search and menus must work without a network.
 Sphinx checks references; links in raw HTML, in templates and in generated pages it does not.
 """
 

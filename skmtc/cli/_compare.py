@@ -11,9 +11,18 @@ from skmtc.cli._config import Config, read_config
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._examples import Examples
 from skmtc.cli._features import Features
-from skmtc.cli._progress import Progress, minutes, note, tell, tell_first_compilation
+from skmtc.cli._progress import (
+    TOLD_SECONDS,
+    Progress,
+    beats,
+    minutes,
+    note,
+    tell,
+    tell_first_compilation,
+)
 from skmtc.cli._rankers import available_rankers, fit_seconds, make_ranker
 from skmtc.cli._report import check_folder, write_partly, write_report
+from skmtc.cli._safe_text import printable
 from skmtc.cli._sampling import sample_rows
 from skmtc.cli._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli._song_names import SongNames
@@ -28,8 +37,6 @@ CONFIDENCE = 0.95
 N_RESAMPLES = 1000
 # The first table is printed so many seconds after the start, even if rankers are missing in it.
 FIRST_TABLE = 30
-# An estimate of shorter work is not worth a line.
-TOLD_SECONDS = 20
 
 
 def run_sample(args):
@@ -43,7 +50,8 @@ def run_compare(args):
     config = read_config(args.config)
     columns = {role: getattr(args, role) for role in ("user", "playlist", "song")}
     columns = config.columns | {role: c for role, c in columns.items() if c is not None}
-    table = open_table(args.table, **columns)
+    with beats(f"reading {printable(args.table)}", quiet=args.quiet):
+        table = open_table(args.table, **columns)
     settings = args.setting or config.setting or list(SETTINGS)
     rankers = args.rankers or config.rankers or available_rankers()
     metrics = args.metrics or config.metrics or METRICS
@@ -54,8 +62,9 @@ def _compare(table, args, settings, rankers, metrics, config):
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
-    whole, table = table, _sampled(table, args)
-    features = Features.of(table, args.seed)
+    with beats("looking at the table", quiet=args.quiet):
+        whole, table = table, _sampled(table, args)
+        features = Features.of(table, args.seed)
     if not args.quiet:
         tell(f"{whole.source}: {whole.size}; {features.told()}")
         if table.sampled:
@@ -69,7 +78,9 @@ def _compare(table, args, settings, rankers, metrics, config):
     found = compare_settings(
         table, features, settings, rankers, metrics, config=config, quiet=args.quiet, store=store
     )
-    print(f"Report: {write_report(folder, found, table, features, config.parameters)}")
+    with beats("drawing the report", quiet=args.quiet):
+        page = write_report(folder, found, table, features, config.parameters)
+    print(f"Report: {page}")
 
 
 def _sampled(table, args):

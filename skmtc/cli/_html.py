@@ -76,8 +76,8 @@ CURVES_SHOWN = (
     "curves.csv."
 )
 EXAMPLES_SHOWN = (
-    "Test playlists drawn at random, and the songs that the two best rankers put first; hits, which "
-    "are songs of the playlist, are marked. A reason is what raises the score most (as "
+    "Test playlists drawn at random, and the songs that the two best rankers put first; hits, "
+    "which are songs of the playlist, are marked. A reason is what raises the score most (as "
     "skmtc.inspection.explain has it); of rankers without weights, what training says of the song."
 )
 N_BEST = 2  # rankers in examples
@@ -147,7 +147,9 @@ def _sentence(text):
 def _sampled(table):
     if not table.sampled:
         return ""
-    told = f"{_sentence(table.sampled)} Numbers are of this part; for the whole table run again with"
+    told = (
+        f"{_sentence(table.sampled)} Numbers are of this part; for the whole table run again with"
+    )
     return f'<p class="sampled">{escape(told)} <code>--all</code>.</p>'
 
 
@@ -203,7 +205,9 @@ def _examples(comparison):
 
 
 def _example(example, rankers):
-    hits = {(s.title, s.artist) for name in rankers for s in example.lists.get(name, ()) if s.is_hit}
+    hits = {
+        (s.title, s.artist) for name in rankers for s in example.lists.get(name, ()) if s.is_hit
+    }
     owner = f", of user {escape(example.owner)}" if example.owner else ""
     had = f": {_songs(example.had)}, …" if example.had else ""
     more = ", …" if example.n_wanted > len(example.wanted) else ""
@@ -219,7 +223,7 @@ def _example(example, rankers):
 def _songs(songs, hits=()):
     shown = []
     for title, artist in songs:
-        text = escape(f"{title} – {artist}" if artist else title)
+        text = escape(f"{title} \N{EN DASH} {artist}" if artist else title)
         shown.append(f"<mark>{text}</mark>" if (title, artist) in hits else text)
     return "; ".join(shown)
 

@@ -105,7 +105,9 @@ def make_parser():
     )
     parser.add_argument("--version", action="version", version=f"skmtc {__version__}")
     _add_out_folder(parser)
-    parser.set_defaults(run=run_sample, out=DEFAULT_FOLDER, debug=False, quiet=False, seed=0, all=True)
+    parser.set_defaults(
+        run=run_sample, out=DEFAULT_FOLDER, debug=False, quiet=False, seed=0, all=True
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add in (_add_compare, _add_fit, _add_recommend, _add_tune):
         add(commands)

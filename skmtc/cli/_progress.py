@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -16,6 +16,8 @@ from skmtc.cli._safe_text import printable
 
 # Times are told from this many seconds on.
 FEWEST_SECONDS = 5
+# An estimate of shorter work than this many seconds is not worth a word.
+TOLD_SECONDS = 20
 # Nothing is silent for longer than this many seconds.
 BEAT = 5
 
@@ -144,6 +146,11 @@ class Beats:
                 seconds = monotonic() - self._start
                 if self._what and seconds >= BEAT - 0.5:
                     tell(f"      {self._what}: {minutes(seconds)}")
+
+
+def beats(what, *, quiet=False):
+    """Return a context in which a line tells every few seconds that a step goes on."""
+    return nullcontext() if quiet else Beats(what)
 
 
 def tell(line):

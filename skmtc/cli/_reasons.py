@@ -73,9 +73,9 @@ def _ground(part, feature):
         return "artists like these"
     if "popularity" in name:
         return "artist's popularity" if "artist" in name else "popularity"
-    if numbered := re.fullmatch(r"(.+?)_?(vector|svd|component|dim)?_?\d+", name):
-        if block in ("vector", "text", "identity") or numbered.group(2):
-            return numbered.group(1).replace("_", " ")
+    numbered = re.fullmatch(r"(.+?)_?\d+", name)
+    if numbered and block in ("vector", "text"):  # one of many dimensions
+        return numbered.group(1).replace("_", " ")
     return (name or feature).replace("_", " ")
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 # The cost of a fit grows with users times songs. These bounds keep all rankers in all settings
 # below five minutes on two cores, and songs in ten playlists each on average.
@@ -70,13 +69,17 @@ def _frequent_songs(X, table, max_songs, rng):
 
 def _some_users(X, table, max_rows, rng):
     """Return users, or playlists if users are few, whose rows are within the bound."""
-    playlists = "playlists", table.playlist
-    roles = [playlists] if table.user is None else [("users", table.user), playlists]
-    for who, column in roles:
-        sizes = X[column].value_counts().sort_index().sample(frac=1.0, random_state=rng)
-        kept = sizes.index[sizes.cumsum() <= max_rows]
-        if len(kept) >= FEWEST_USERS:
-            break
-    else:
-        kept = kept if len(kept) else sizes.index[:1]
-    return who, len(kept), len(sizes), X[X[column].isin(kept)]
+    who, column = "users", table.user
+    if column is not None:
+        kept, n_all = _draw(X[column], max_rows, rng)
+    if column is None or len(kept) < FEWEST_USERS:
+        who, column = "playlists", table.playlist
+        kept, n_all = _draw(X[column], max_rows, rng)
+    return who, len(kept), n_all, X[X[column].isin(kept)]
+
+
+def _draw(ids, max_rows, rng):
+    """Return ids at random with at most so many rows, at least one, and the number of all."""
+    sizes = ids.value_counts().sort_index().sample(frac=1.0, random_state=rng)
+    kept = sizes.index[sizes.cumsum() <= max_rows]
+    return kept if len(kept) else sizes.index[:1], len(sizes)

@@ -11,6 +11,7 @@ from skmtc.cli._progress import note
 from skmtc.cli._safe_text import printable
 from skmtc.datasets import load_sample, read_table
 
+
 @dataclass
 class Table:
     """A membership table with the names of its id columns.

@@ -1,12 +1,11 @@
 """`skmtc tune`: the best penalties and push, printed as code that runs."""
 
-import sys
-
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler
 
 from skmtc.cli._features import Features
-from skmtc.cli._progress import Progress
+from skmtc.cli._progress import Progress, beats, tell
 from skmtc.cli._rankers import make_ranker
+from skmtc.cli._safe_text import printable
 from skmtc.cli._settings import make_splitter
 from skmtc.cli._table import open_table
 from skmtc.cli._text import column_name, words
@@ -22,14 +21,15 @@ GRID = {
 
 def run_tune(args):
     """Search, and print the best setting as Python code."""
-    table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
-    features = Features.of(table, args.seed)
+    with beats(f"reading {printable(args.table)}", quiet=args.quiet):
+        table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
+        features = Features.of(table, args.seed)
     new_songs = args.setting == "cold-songs"
     ranker = make_ranker("multitask", table, features, new_songs=new_songs)
     points = _points(ranker, args)
     splitter = make_splitter(args.setting, table, seed=args.seed, options={"n_splits": args.splits})
     if not args.quiet:
-        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell(f"{table.source}: {table.size}; {features.told()}")
     search = _search(ranker, points, splitter, table, args)
     # The first point is that of the defaults.
     default, best = (search.cv_results_["mean_test_score"][i] for i in (0, search.best_index_))

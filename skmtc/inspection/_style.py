@@ -58,7 +58,9 @@ def is_dark(ax):
     from matplotlib.colors import to_rgb
 
     # The weights of luma say how bright the colours are to people.
-    luma = sum(w * c for w, c in zip((0.299, 0.587, 0.114), to_rgb(ax.get_facecolor()), strict=True))
+    luma = sum(
+        w * c for w, c in zip((0.299, 0.587, 0.114), to_rgb(ax.get_facecolor()), strict=True)
+    )
     return luma < 0.5
 
 

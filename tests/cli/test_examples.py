@@ -102,16 +102,20 @@ def test_examples_of_tables_of_ids_and_numbers(table):
 
 
 def test_reasons_are_the_largest_contributions():
-    X = pd.DataFrame({
-        "user": ["ana", "bob"],
-        "playlist": ["gym", "bed"],
-        "song": ["fast", "slow"],
-        "tempo": [1.0, -1.0],
-        "loud": [0.5, -0.5],
-    })
+    X = pd.DataFrame(
+        {
+            "user": ["ana", "bob"],
+            "playlist": ["gym", "bed"],
+            "song": ["fast", "slow"],
+            "tempo": [1.0, -1.0],
+            "loud": [0.5, -0.5],
+        }
+    )
     ranker = RidgeRanker(l2=1.0).fit(X)
-    weight = {c: ranker.predict(X.assign(**{d: 0.0 for d in ("tempo", "loud") if d != c}))[0]
-              for c in ("tempo", "loud")}
+    weight = {
+        c: ranker.predict(X.assign(**{d: 0.0 for d in ("tempo", "loud") if d != c}))[0]
+        for c in ("tempo", "loud")
+    }
     assert len(weight) == 2
     why = reasons(ranker, X.assign(playlist="new"))
     assert why[0].startswith("tempo +")

@@ -5,6 +5,7 @@ import gzip
 import lzma
 import sys
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -211,23 +212,23 @@ def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(tmp_path):
     assert path.stat().st_size < 100_000
     with pytest.raises(ValueError, match="larger than max_bytes=1000000"):
         read_table(path, max_bytes=1_000_000)
-    lying = path.read_bytes().replace(len(content).to_bytes(4, "little"), (100).to_bytes(4, "little"))
+    lying = path.read_bytes().replace(
+        len(content).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    )
     (tmp_path / "lying.zip").write_bytes(lying)
-    with pytest.raises(ValueError, match="larger than max_bytes|whole gzip or zip|damaged"):
+    with pytest.raises(ValueError, match=r"larger than max_bytes|whole gzip or zip"):
         read_table(tmp_path / "lying.zip", max_bytes=1_000_000)
 
 
 def test_damaged_zip_files_are_told(tmp_path, attack):
-    content = _zip(tmp_path / "t.zip", **{"t.csv": b"user,playlist,song\n" + LINE * 50}).read_bytes()
+    content = _zip(
+        tmp_path / "t.zip", **{"t.csv": b"user,playlist,song\n" + LINE * 50}
+    ).read_bytes()
     whole = read_table(tmp_path / "t.zip")
     for copy in damaged_copies(content, attack.times(60, 3000), seed=0):
         (tmp_path / "t.zip").write_bytes(copy)
-        try:
-            found = read_table(tmp_path / "t.zip")
-        except (ValueError, FileNotFoundError) as error:
-            assert str(error)
-        else:
-            assert found.equals(whole)
+        with suppress(ValueError):
+            assert read_table(tmp_path / "t.zip").equals(whole)
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.xz", "t.zip", "t.csv.zst", "t.txt"])
