@@ -169,8 +169,8 @@ def _use(found, table, codes):
             new_songs = " --new-songs" if comparison.setting == "cold-songs" else ""
             command = f"skmtc fit {shlex.quote(table.source)} --ranker {name}{new_songs}"
             item += (
-                f"<details{is_open}><summary>In Python, or as a command</summary><pre>{escape(code)}</pre>"
-                f"<pre>{escape(command)} --out model.skops</pre></details>"
+                f"<details{is_open}><summary>In Python, or as a command</summary>"
+                f"<pre>{escape(code)}</pre><pre>{escape(command)} --out model.skops</pre></details>"
             )
         items.append(f"<li>{item}</li>")
     if not items:
