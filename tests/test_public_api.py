@@ -58,10 +58,12 @@ ALLOWED = {
     "cli": {
         "",
         "_compare",
+        "_evaluate",
         "_paired",
         "_files",
         "datasets",
         "features",
+        "inspection",
         "metrics",
         "model_selection",
         "persistence",

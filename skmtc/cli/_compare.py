@@ -63,10 +63,10 @@ def _compare(table, args, settings, rankers, metrics, config):
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
     with beats("looking at the table", quiet=args.quiet):
-        whole, table = table, _sampled(table, args)
+        table = _sampled(table, args)
         features = Features.of(table, args.seed)
     if not args.quiet:
-        tell(f"{whole.source}: {whole.size}; {features.told()}")
+        tell(f"{table.source}: {table.whole_size or table.size}; {features.told()}")
         if table.sampled:
             tell(f"{table.sampled}: {table.size}; the whole table: --all")
         tell_first_compilation()

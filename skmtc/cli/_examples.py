@@ -157,10 +157,11 @@ class Examples:
         playlist, X = row[table.playlist], self._train.X
         owner = "" if table.user is None else shown(row[table.user])
         own = X[X[table.playlist] == playlist]
-        known = f"known: {len(own):,} other songs of the playlist"
+        known = f"known: {_count(len(own), 'other song')} of the playlist"
         if len(own) == 0 and table.user is not None:
             own = X[X[table.user] == row[table.user]]
-            known = f"known: {own[table.playlist].nunique():,} other playlists of the user"
+            n_others = own[table.playlist].nunique()
+            known = f"known: {_count(n_others, 'other playlist')} of the user"
         if len(own) == 0:
             told = [f"{c} {shown(row[c])}" for c in self._features.users.used if row[c] == row[c]]
             known = f"known of the user: {', '.join(told) or 'nothing'}"
@@ -173,3 +174,7 @@ class Examples:
             [names.song(song) for song in wanted[:N_SHOWN]],
             len(wanted),
         )
+
+
+def _count(number, noun):
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -45,6 +45,7 @@ h3 { font-size: 1.05rem; margin: 1.4rem 0 .3rem; } h4 { font-size: 1rem; margin:
 pre { overflow-x: auto; margin: .4rem 0; padding: .7rem .9rem; border: 1px solid var(--line);
   border-radius: .4rem; background: var(--band); font: .85rem/1.45 ui-monospace, "DejaVu Sans Mono",
   Menlo, Consolas, monospace; }
+code { white-space: nowrap; }
 .sampled { border-left: .3rem solid var(--soft); padding-left: .6rem; }
 .use { padding-left: 1.2rem; } .use li { margin-bottom: .5rem; }
 .example { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem; margin-top: .8rem; }
@@ -76,9 +77,10 @@ CURVES_SHOWN = (
     "curves.csv."
 )
 EXAMPLES_SHOWN = (
-    "Test playlists drawn at random, and the songs that the two best rankers put first; hits, "
-    "which are songs of the playlist, are marked. A reason is what raises the score most (as "
-    "skmtc.inspection.explain has it); of rankers without weights, what training says of the song."
+    "Test playlists drawn at random, and the songs that the two best rankers put first (the two "
+    "best of those that differ); hits, which are songs of the playlist, are marked. A reason is "
+    "what raises the score most (as skmtc.inspection.explain has it); of rankers without weights, "
+    "what training says of the song."
 )
 N_BEST = 2  # rankers in examples
 
@@ -123,7 +125,7 @@ def report_html(found, table, features, figures, left="", codes=None):
 </head>
 <body>
 <h1>Cold-start playlist recommendation</h1>
-<p>{escape(table.source)}: {escape(table.size)}.</p>
+<p>{escape(table.source)}: {escape(table.whole_size or table.size)}.</p>
 {_sampled(table)}
 <p class="soft">{escape(_sentence(features.told()))}</p>
 {f'<p class="left">{escape(left)}</p>' if left else ""}
@@ -147,9 +149,8 @@ def _sentence(text):
 def _sampled(table):
     if not table.sampled:
         return ""
-    told = (
-        f"{_sentence(table.sampled)} Numbers are of this part; for the whole table run again with"
-    )
+    part = _sentence(f"{table.sampled}: {table.size}")
+    told = f"{part} All figures are of this part. For the whole table pass"
     return f'<p class="sampled">{escape(told)} <code>--all</code>.</p>'
 
 
@@ -197,11 +198,25 @@ def _section(comparison, figures):
 def _examples(comparison):
     """Return a few test playlists, with what the two best rankers recommend."""
     good = comparison.rows.index[comparison.rows["error"] == ""]
-    best = [name for name in good if any(name in e.lists for e in comparison.examples)][:N_BEST]
+    best = _different(good, comparison.examples)
     if not best:
         return ""
     found = "".join(_example(example, best) for example in comparison.examples)
     return f'<h3>What it recommends</h3><p class="soft">{EXAMPLES_SHOWN}</p>{found}'
+
+
+def _different(names, examples):
+    """Return the first rankers of which no two recommend the same in all examples."""
+    lists = {
+        name: [[song.title for song in example.lists[name]] for example in examples]
+        for name in names
+        if examples and all(name in example.lists for example in examples)
+    }
+    best = []
+    for name, found in lists.items():
+        if all(found != lists[other] for other in best):
+            best.append(name)
+    return best[:N_BEST]
 
 
 def _example(example, rankers):

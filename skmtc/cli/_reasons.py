@@ -10,6 +10,8 @@ from skmtc.inspection import explain
 from skmtc.rankers import StackingRanker
 
 N_REASONS = 2
+# Vectors that are learned from playlists.
+LEARNED = {"song": "in playlists like these", "artist": "artists like these"}
 HISTORY = {
     "song": "the user has it",
     "artist": "the user has its artist",
@@ -67,10 +69,8 @@ def _ground(part, feature):
     if feature == "constant":
         return ""
     block, _, name = feature.rpartition("__")
-    if re.fullmatch(r"song_vector\d+", name):
-        return "in playlists like these"
-    if re.fullmatch(r"artist_vector\d+", name):
-        return "artists like these"
+    if re.fullmatch(r".*_vector\d+", name) and block in LEARNED:
+        return LEARNED[block]
     if "popularity" in name:
         return "artist's popularity" if "artist" in name else "popularity"
     numbered = re.fullmatch(r"(.+?)_?\d+", name)

@@ -52,6 +52,7 @@ def sample_rows(table, *, max_songs=MAX_SONGS, max_rows=MAX_ROWS, seed=0):
         table,
         X=X.reset_index(drop=True),
         sampled=f"sampled for speed: {', and '.join(told)}",
+        whole_size=table.size,
         playlist_share=share,
     )
 

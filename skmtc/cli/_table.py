@@ -36,6 +36,9 @@ class Table:
     sampled : str
         What of a larger table this is, for people; empty if it is whole.
 
+    whole_size : str
+        How large the whole table is, if this is a part.
+
     playlist_share : float
         Share of the playlists of the whole table that are here.
     """
@@ -47,6 +50,7 @@ class Table:
     playlist: str = "playlist"
     song: str = "song"
     sampled: str = ""
+    whole_size: str = ""
     playlist_share: float = 1.0
 
     @property

@@ -30,6 +30,7 @@ def test_the_songs_in_most_playlists_stay(table):
     assert ((sizes >= FEWEST_LEFT) | (sizes == before[sizes.index])).all()
     assert f"the 40 songs in most playlists of {len(counts)}" in part.sampled
     assert part.playlist_share == len(sizes) / 300
+    assert part.whole_size == table.size != part.size
 
 
 def test_users_stay_with_all_their_playlists(table, monkeypatch):

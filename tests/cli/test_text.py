@@ -102,6 +102,7 @@ def test_curves_leave_out_who_failed(comparison):
 def test_the_page_escapes_what_it_shows(comparison):
     class Table:
         source, size, sampled = "<b>.csv", "3 rows", "sampled: <some>"
+        whole_size = "9 rows"
 
     class Features:
         seed = 0
@@ -111,7 +112,7 @@ def test_the_page_escapes_what_it_shows(comparison):
             return "songs are described by a<b"
 
     page = report_html([comparison], Table, Features, {})
-    assert "&lt;b&gt;.csv: 3 rows" in page
+    assert "&lt;b&gt;.csv: 9 rows" in page
     assert "described by a&lt;b." in page
     assert "ValueError: &lt;no&gt;" in page
     assert page.count('class="best"') == 3
@@ -123,7 +124,7 @@ def test_the_page_escapes_what_it_shows(comparison):
         [comparison], Table, Features, {}, "Not finished: 2 of 9"
     )
     assert "All candidates are equally novel" in page
-    assert "Sampled: &lt;some&gt;." in page
+    assert "Sampled: &lt;some&gt;: 3 rows." in page
     assert "Use own songs: it is best; it is fitted in 2 s here." in page
     assert "<pre>" not in page
     code = report_html([comparison], Table, Features, {}, codes={"cold-users": "x < 'y'"})
