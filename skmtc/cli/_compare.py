@@ -20,7 +20,7 @@ from skmtc.cli._progress import (
     tell,
     tell_first_compilation,
 )
-from skmtc.cli._rankers import available_rankers, fit_seconds, make_ranker
+from skmtc.cli._rankers import ARTIST_RANKERS, available_rankers, fit_seconds, make_ranker
 from skmtc.cli._report import check_folder, write_partly, write_report
 from skmtc.cli._safe_text import printable
 from skmtc.cli._sampling import sample_rows
@@ -41,7 +41,7 @@ FIRST_TABLE = 30
 
 def run_sample(args):
     """Compare all rankers in the three settings, on the embedded sample."""
-    _compare(sample_table(), args, list(SETTINGS), available_rankers(), METRICS, Config())
+    _compare(sample_table(), args, [], [], METRICS, Config())
     print("On your own table: skmtc compare TABLE. More: skmtc --help")
 
 
@@ -52,13 +52,14 @@ def run_compare(args):
     columns = config.columns | {role: c for role, c in columns.items() if c is not None}
     with beats(f"reading {printable(args.table)}", quiet=args.quiet):
         table = open_table(args.table, **columns)
-    settings = args.setting or config.setting or list(SETTINGS)
-    rankers = args.rankers or config.rankers or available_rankers()
-    metrics = args.metrics or config.metrics or METRICS
-    _compare(table, args, _once(settings), _once(rankers), _once(metrics), config)
+    settings = _once(args.setting or config.setting or [])
+    rankers = _once(args.rankers or config.rankers or [])
+    metrics = _once(args.metrics or config.metrics or METRICS)
+    _compare(table, args, settings, rankers, metrics, config)
 
 
 def _compare(table, args, settings, rankers, metrics, config):
+    """Compare, and write a report; without settings or rankers, all that suit the table."""
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
@@ -70,6 +71,8 @@ def _compare(table, args, settings, rankers, metrics, config):
         if table.sampled:
             tell(f"{table.sampled}: {table.size}; the whole table: --all")
         tell_first_compilation()
+    settings = settings or _possible_settings(features)
+    rankers = rankers or _possible_rankers(features)
     n_steps = len(settings) * len(rankers)
 
     def store(found):
@@ -81,6 +84,25 @@ def _compare(table, args, settings, rankers, metrics, config):
     with beats("drawing the report", quiet=args.quiet):
         page = write_report(folder, found, table, features, config.parameters)
     print(f"Report: {page}")
+
+
+def _possible_settings(features):
+    """Return all settings that a table has columns for; what is left out is told."""
+    if features.describes_songs:
+        return list(SETTINGS)
+    note(
+        "left out: cold-songs, as no column describes songs; such are artist, tags, year or numbers"
+    )
+    return [setting for setting in SETTINGS if setting != "cold-songs"]
+
+
+def _possible_rankers(features):
+    """Return all rankers that a table has columns for; what is left out is told."""
+    rankers = available_rankers()
+    if features.songs.artist is not None:
+        return rankers
+    note(f"left out: {' and '.join(ARTIST_RANKERS)}, as no column has artists")
+    return [name for name in rankers if name not in ARTIST_RANKERS]
 
 
 def _sampled(table, args):

@@ -33,6 +33,7 @@ RANKERS = {
 }
 
 
+ARTIST_RANKERS = ("same-artists", "collocated-artists")  # those that need a column of artists
 # CPU seconds of fit and evaluation for 100,000 rows of 10,000 songs with artists, albums and tags
 # (30Music), rounded; only for estimates of the time that is left.
 SECONDS = {

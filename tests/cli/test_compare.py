@@ -6,7 +6,10 @@ from commands import error_of, run
 
 from skmtc.cli import _compare, main
 from skmtc.cli._guess import guess_ids
+from skmtc.cli._rankers import available_rankers
 from skmtc.cli._report import write_partly
+
+SETTINGS = ["cold-playlists", "cold-users", "cold-songs"]
 
 
 def _table(folder):
@@ -33,7 +36,7 @@ def test_rankers_and_settings_of_choice(folder, tmp_path):
 def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     done = run(
         *["compare", folder / "ids.csv", "--rankers", "same-artists", "popularity", "multitask"],
-        *["--metrics", "auc", "--quiet"],
+        *["--setting", "cold-playlists", "cold-users", "cold-songs", "--metrics", "auc", "--quiet"],
         folder=tmp_path,
     )
     table = _table(tmp_path / "skmtc-report")
@@ -48,13 +51,27 @@ def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     )
 
 
+def test_what_a_table_has_no_columns_for_is_left_out_and_told(folder, tmp_path, capsys):
+    arguments = ["compare", str(folder / "ids.csv"), "--quiet", "--out", str(tmp_path)]
+    assert main([*arguments, "--rankers", "popularity"]) == 0
+    assert "note: left out: cold-songs, as no column describes songs" in capsys.readouterr().err
+    assert set(_table(tmp_path).index) == {(s, "popularity") for s in SETTINGS[:2]}
+    assert main([*arguments, "--setting", "cold-users"]) == 0
+    told = capsys.readouterr().err
+    assert "note: left out: same-artists and collocated-artists, as no column has artists" in told
+    assert "cold-songs" not in told  # it was not asked for
+    table = _table(tmp_path)
+    assert table["error"].isna().all()
+    assert len(table) == len(available_rankers()) - 2
+
+
 def test_a_setting_without_a_split_is_told(tmp_path):
     rows = [f"u{p},p{p},s{p}{s}" for p in range(3) for s in range(3)]
     (tmp_path / "apart.csv").write_text("\n".join(["user,playlist,song", *rows]))
     arguments = ["compare", "apart.csv", "--rankers", "popularity", "--quiet"]
     done = run(*arguments, "--setting", "cold-users", folder=tmp_path, code=1)
     assert error_of(done).startswith("skmtc: error: No setting has a split: cold-users: ")
-    done = run(*arguments, folder=tmp_path)
+    done = run(*arguments, "--setting", "cold-users", "cold-songs", folder=tmp_path)
     assert "note: left out: cold-users: " in done.stderr
     assert "cold songs" in done.stdout
 
