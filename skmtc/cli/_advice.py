@@ -52,9 +52,17 @@ def ranker_code(name, table, features, *, new_songs=False, parameters=None):
     given = "".join(f", {role}={column!r}" for role, column in columns.items())
     X = "load_sample().X" if table.path is None else f"read_table({table.path!r}{given})"
     asks = table.playlist if table.user is None else table.user
-    lines += ["", f"X = {X}", f"ranker = {expression}", "ranker.fit(X)"]
+    lines += ["", f"X = {X}", *join_code(table), f"ranker = {expression}", "ranker.fit(X)"]
     lines += [f"songs, scores = ranker.recommend(X[[{asks!r}]].head(1), n_recommendations=10)"]
     return "\n".join(lines)
+
+
+def join_code(table):
+    """Return the line that joins playlist ids with those of users, if the table needs it."""
+    user, playlist = table.user, table.playlist
+    if not table.is_joined:
+        return []
+    return [f"X[{playlist!r}] = X[{user!r}].astype(str) + ' / ' + X[{playlist!r}].astype(str)"]
 
 
 def _ranked_by(comparison):

@@ -41,6 +41,9 @@ class Table:
 
     playlist_share : float
         Share of the playlists of the whole table that are here.
+
+    is_joined : bool
+        Whether playlist ids were joined with those of users, as several users have the same.
     """
 
     X: pd.DataFrame
@@ -52,6 +55,7 @@ class Table:
     sampled: str = ""
     whole_size: str = ""
     playlist_share: float = 1.0
+    is_joined: bool = False
 
     @property
     def ids(self):
@@ -83,7 +87,52 @@ def open_table(path, *, user=None, playlist=None, song=None):
         raise CommandError(f"The table must have rows; got none in {str(path)!r}. Check the file.")
     if owner is not None and owner not in X.columns:
         owner = _without_owners(X, owner, asked=bool(user))
-    return Table(X, printable(Path(path).name), str(Path(path).resolve()), owner, playlist, song)
+    X = _with_ids(X, [c for c in (owner, playlist, song) if c is not None], path)
+    is_joined = owner is not None and _share_playlists(X, owner, playlist)
+    if is_joined:
+        X[playlist] = joined_ids(X, owner, playlist)
+    return Table(
+        X,
+        printable(Path(path).name),
+        str(Path(path).resolve()),
+        owner,
+        playlist,
+        song,
+        is_joined=is_joined,
+    )
+
+
+def joined_ids(X, user, playlist):
+    """Return ids of playlists that say whose they are."""
+    return X[user].astype(str) + " / " + X[playlist].astype(str)
+
+
+def _share_playlists(X, user, playlist):
+    """Check whether users have playlists of the same id, such as names; it is told."""
+    owners = X[[user, playlist]].drop_duplicates()
+    n_shared = int((owners[playlist].value_counts() > 1).sum())
+    if n_shared:
+        note(
+            f"{n_shared:,} playlist ids in {playlist!r} belong to several users: each user's "
+            "counts as a playlist of its own, called 'user / playlist'; another column: --playlist "
+            "COLUMN"
+        )
+    return n_shared > 0
+
+
+def _with_ids(X, ids, path):
+    """Return the rows that have all ids; how many have not is told."""
+    is_missing = X[ids].isna().any(axis=1)
+    if not is_missing.any():
+        return X
+    if is_missing.all():
+        empty = [column for column in ids if X[column].isna().all()] or ids
+        raise CommandError(
+            f"Rows must have ids; got none with all of {ids} in {str(path)!r}, and no values in "
+            f"{empty}. Name other columns with --user, --playlist and --song, or pass --no-user."
+        )
+    note(f"left out: {is_missing.sum():,} of {len(X):,} rows, which lack an id of {ids}")
+    return X[~is_missing].reset_index(drop=True)
 
 
 def _without_owners(X, owner, *, asked):

@@ -2,6 +2,7 @@
 
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler
 
+from skmtc.cli._advice import join_code
 from skmtc.cli._features import Features
 from skmtc.cli._progress import Progress, beats, tell
 from skmtc.cli._rankers import make_ranker
@@ -86,6 +87,7 @@ def best_code(point, table, features, told, *, new_songs):
         f"from skmtc.features import {', '.join(sorted(names))}",
         "",
         f"X = read_table({table.path!r}{reading})",
+        *join_code(table),
         "ranker = MultitaskPlaylistRanker(",
         *(f"    {name}={code}," for name, code in values.items()),
         ")",

@@ -1,6 +1,7 @@
 """Which ranker to use, and the code that makes it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skmtc.cli import main
@@ -41,3 +42,19 @@ def test_the_report_has_the_code_and_the_command(folder, tmp_path):
     assert "<h2>Which ranker to use</h2>" in page
     assert "ranker = PopularityRanker()" in page
     assert "skmtc fit playlists.csv --ranker popularity --new-songs --out model.skops" in page
+
+
+def test_playlists_of_the_same_name_are_told_apart_by_their_users(folder, tmp_path, capsys):
+    X = pd.read_csv(folder / "playlists.csv")
+    numbers = X.groupby("user")["playlist"].transform(lambda ids: ids.factorize()[0])
+    X["playlist"] = "list " + numbers.astype(str)
+    X.to_csv(tmp_path / "names.csv", index=False)
+    table = open_table(tmp_path / "names.csv")
+    told = capsys.readouterr().err
+    assert "belong to several users: each user's counts as a playlist of its own" in told
+    assert table.X["playlist"].nunique() == X.groupby(["user", "playlist"]).ngroups
+    assert table.X["playlist"].iloc[0] == f"{X['user'].iloc[0]} / {X['playlist'].iloc[0]}"
+    found = {}
+    exec(compile(ranker_code("popularity", table, Features.of(table)), "code", "exec"), found)
+    assert found["X"].equals(table.X)
+    assert not open_table(folder / "playlists.csv").is_joined

@@ -246,3 +246,22 @@ def test_ids_come_before_names_and_counts(tmp_path, columns, expected):
     (tmp_path / "t.csv").write_text(",".join(columns) + "\n" + ",".join("1" * len(columns)))
     found = guess_ids(tmp_path / "t.csv", dict.fromkeys(["user", "playlist", "song"]))
     assert list(found.values()) == expected
+
+
+def test_rows_without_ids_are_left_out_and_counted(folder, tmp_path, capsys):
+    X = pd.read_csv(folder / "playlists.csv")
+    arguments = ["compare", str(tmp_path / "t.csv"), "--quiet", "--rankers", "popularity"]
+    arguments += ["--setting", "cold-users", "--metrics", "auc", "--out"]
+    auc = []
+    for name in ("whole", "holes"):
+        X.to_csv(tmp_path / "t.csv", index=False)
+        assert main([*arguments, str(tmp_path / name)]) == 0
+        auc.append(_table(tmp_path / name)["auc"].item())
+        holes = pd.DataFrame({"user": [None, "user1"], "playlist": "new", "song": ["song1", None]})
+        X = pd.concat([X, holes])
+    told = capsys.readouterr().err
+    assert f"note: left out: 2 of {len(X) - 2:,} rows, which lack an id of" in told
+    assert auc[0] == auc[1]
+    X.assign(song=None).to_csv(tmp_path / "t.csv", index=False)
+    assert main([*arguments, str(tmp_path / "none")]) == 1
+    assert "no values in ['song']. Name other columns" in capsys.readouterr().err

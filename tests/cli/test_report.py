@@ -49,6 +49,18 @@ def test_the_page_needs_nothing_else(folder, tmp_path):
     assert not re.findall(r"(?:src|href)=\"(?!data:)", page)
 
 
+def test_the_page_fits_a_phone(folder, tmp_path):
+    assert main(_arguments(folder, tmp_path)) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in page
+    # Each table scrolls in a box of its own, and so does code.
+    boxed = re.findall(r'<div class="scroll"><table', page)
+    assert len(boxed) == page.count("<table") > 3
+    assert re.search(r"\.scroll \{ overflow-x: auto", page)
+    assert re.search(r"pre \{ overflow-x: auto", page)
+    assert not re.findall(r"\bwidth: *\d{3,}px", page)
+
+
 def test_foreign_files_are_not_overwritten(folder, tmp_path):
     (tmp_path / "comparison.csv").write_text("mine")
     done = run(*_arguments(folder, tmp_path), folder=tmp_path, code=1)
