@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are shown without a network
     "numpydoc",
     "result_table",
     "sphinx_copybutton",
@@ -33,6 +34,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "gallery_order.place",
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "write_computation_times": False,  # the page of times loads scripts from the network
 }
 plot_formats = ["png"]
 plot_html_show_formats = False

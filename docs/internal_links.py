@@ -1,6 +1,7 @@
-"""Check that links within the built pages lead somewhere.
+"""Check that links within the built pages lead somewhere, and that scripts come with the pages.
 
-``python docs/internal_links.py docs/_build`` lists the links that do not, and fails if any.
+``python docs/internal_links.py docs/_build`` lists the links that do not, and fails if any. A
+script from elsewhere is one of them: formulas, search and menus must work without a network.
 Sphinx checks references; links in raw HTML, in templates and in generated pages it does not.
 """
 
@@ -15,14 +16,16 @@ class Page(HTMLParser):
 
     def __init__(self, path):
         super().__init__()
-        self.links, self.anchors = set(), {"", "top"}
+        self.links, self.scripts, self.anchors = set(), set(), {"", "top"}
         self.feed(path.read_text(encoding="utf-8"))
 
-    def handle_starttag(self, _tag, attributes):
+    def handle_starttag(self, tag, attributes):
         """Remember what a tag links to, and its id."""
         attributes = dict(attributes)
         self.anchors |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
         self.links |= {attributes[name] for name in ("href", "src") if attributes.get(name)}
+        if tag == "script" and attributes.get("src"):
+            self.scripts.add(attributes["src"])
 
 
 def broken_links(folder):
@@ -37,8 +40,13 @@ def broken_links(folder):
         (path.relative_to(folder).as_posix(), link)
         for path, page in pages.items()
         for link in sorted(page.links)
-        if not leads_somewhere(link, path, pages)
+        if not leads_somewhere(link, path, pages) or is_foreign(link, page)
     ]
+
+
+def is_foreign(link, page):
+    """Check whether a link is a script that is not part of the built pages."""
+    return link in page.scripts and bool(urlsplit(link).netloc)
 
 
 def leads_somewhere(link, path, pages):

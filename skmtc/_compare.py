@@ -190,8 +190,12 @@ def fit_all(
     error_score="raise",
     n_jobs=None,
     verbose=0,
+    inspect=None,
 ):
     """Fit and judge all rankers on all splits; see `compare`.
+
+    `inspect` is called with each fitted ranker and the rows of training and test; what it returns
+    is in `Fit.inspected`.
 
     Returns
     -------
@@ -207,7 +211,7 @@ def fit_all(
     # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
     done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
         delayed(_fit_and_judge)(
-            ranker, X, train, test, metrics, candidates, exclude_seen, error_score
+            ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect
         )
         for _, ranker, _, _, train, test in tasks
     )
@@ -241,6 +245,9 @@ class Fit:
 
     fold : int
         Number of the split.
+
+    inspected : object
+        What was asked of the fitted ranker; None if it failed or nothing was asked.
     """
 
     table: pd.DataFrame | None
@@ -250,6 +257,7 @@ class Fit:
     ranker: str = ""
     cv: str = ""
     fold: int = 0
+    inspected: Any = None
 
     @property
     def ids(self):
@@ -305,7 +313,9 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, error_score):
+def _fit_and_judge(
+    ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect=None
+):
     start = middle = perf_counter()
     fit_time = np.nan
     try:
@@ -316,11 +326,13 @@ def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, er
         table = by_playlist(
             fitted, _take(X, test), metrics, candidates=candidates, exclude_seen=exclude_seen
         )
+        score_time = perf_counter() - middle
+        inspected = None if inspect is None else inspect(fitted, train, test)
     except Exception as error:
         if error_score == "raise":
             raise
         return Fit(None, fit_time, np.nan, f"{type(error).__name__}: {error}")
-    return Fit(table, fit_time, perf_counter() - middle)
+    return Fit(table, fit_time, score_time, inspected=inspected)
 
 
 def _finish_fit(fitted, test):

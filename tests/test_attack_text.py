@@ -1,8 +1,10 @@
 """Ids and names of columns that attack who reads them: in pages, terminals, spreadsheets."""
 
 import csv
+import html
 import io
 import json
+import re
 import unicodedata
 from html.parser import HTMLParser
 
@@ -47,6 +49,12 @@ def _hostile_table():
     X["song"] = X["song"].map(lambda song: spelling.get(song, song))
     X["user"] = X["user"].map(dict(zip(sorted(X["user"].unique()), HOSTILE[::-1], strict=False)))
     X["artist"] = X["artist"].map(dict(zip(sorted(X["artist"].unique()), HOSTILE, strict=False)))
+    # A title for each song, and one for each playlist, that are shown in examples.
+    X["track_name"] = X["song"].map(
+        dict(zip(sorted(X["song"].unique()), HOSTILE[::-1], strict=False))
+    )
+    titles = {p: HOSTILE[i % len(HOSTILE)] for i, p in enumerate(sorted(X["playlist"].unique()))}
+    X["playlist_title"] = X["playlist"].map(titles)
     return X.rename(columns={"x0": "<b>x0</b>\x1b[31m", "x1": "=x1\u202e"})
 
 
@@ -79,7 +87,7 @@ def test_recommended_songs_are_printed_plainly(folder, capsys, form):
         assert len(cells) == len(songs)
         assert not [cell for cell in cells if cell.startswith(FORMULAS)]
     else:
-        assert max(map(len, text.splitlines())) < 120
+        assert max(map(len, text.splitlines())) < 200  # an id and four names, all cut
         assert len(text.splitlines()) == len(songs) + 1
 
 
@@ -127,6 +135,7 @@ def _report(folder, name, out):
 def test_a_report_has_no_markup_of_the_table(folder, tmp_path, capsys):
     hostile = _report(folder, "<b>t\x1b.parquet", tmp_path / "hostile")
     X = make_playlists(12, 40, 22, 12, n_features=2, random_state=0).drop(columns="year")
+    X = X.assign(track_name=X["song"], playlist_title=X["playlist"])
     write_table(X, folder / "tame.parquet")
     tame = _report(folder, "tame.parquet", tmp_path / "tame")
     capsys.readouterr()
@@ -139,6 +148,12 @@ def test_a_report_has_no_markup_of_the_table(folder, tmp_path, capsys):
     assert tags["hostile"] == tags["tame"]
     assert _is_plain(pages["hostile"])
     assert "&lt;b&gt;t" in pages["hostile"]
+    examples = pages["hostile"].split("What it recommends")[1]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in examples  # a title, an artist or an id
+    assert "x" * 100 not in examples  # long ones are cut
+    (code,) = re.findall(r"<pre>(from skmtc.*?)</pre>", pages["hostile"], flags=re.DOTALL)
+    assert "&lt;b&gt;t\\x1b.parquet" in code  # as Python writes it
+    compile(html.unescape(code), "code", "exec")
     for name in ("comparison.csv", "curves.csv"):
         table = pd.read_csv(hostile / name)
         texts = table.select_dtypes(exclude="number").stack().astype(str)

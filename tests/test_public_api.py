@@ -50,10 +50,12 @@ ALLOWED = {
     "cli": {
         "",
         "_compare",
+        "_evaluate",
         "_paired",
         "_utils",
         "datasets",
         "features",
+        "inspection",
         "metrics",
         "model_selection",
         "persistence",

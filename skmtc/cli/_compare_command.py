@@ -1,43 +1,61 @@
 """`skmtc` and `skmtc compare`: all rankers in all settings, and a report."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 
 from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
+from skmtc._evaluate import summarize
 from skmtc.cli._errors import CommandError, one_line
-from skmtc.cli._progress_lines import Progress, note, tell_first_compilation
+from skmtc.cli._progress_lines import (
+    TOLD_SECONDS,
+    Progress,
+    beats,
+    minutes,
+    note,
+    tell,
+    tell_first_compilation,
+)
+from skmtc.cli._safe_text import printable
 from skmtc.cli.inputs import (
+    ARTIST_RANKERS,
     SETTINGS,
     Config,
     Features,
     available_rankers,
+    fit_seconds,
     make_ranker,
     make_splitter,
     meaning,
     open_table,
     read_config,
+    sample_rows,
     sample_table,
 )
 from skmtc.cli.report import (
     CURVES,
     Comparison,
+    Examples,
+    SongNames,
     check_folder,
-    comparison_text,
     has_best,
     write_partly,
     write_report,
 )
+from skmtc.cli.report import comparison_text as text_of
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
 # The places K of the curves; with more than half of the candidates any ranker hits.
 CURVE_LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+# Intervals of means, by the bootstrap.
+CONFIDENCE = 0.95
+N_RESAMPLES = 1000
+# The first table is printed so many seconds after the start, even if rankers are missing in it.
+FIRST_TABLE = 30
 
 
 def run_sample(args):
     """Compare all rankers in the three settings, on the embedded sample."""
-    _compare(sample_table(), args, list(SETTINGS), available_rankers(), METRICS, Config())
+    _compare(sample_table(), args, [], [], METRICS, Config())
     print("On your own table: skmtc compare TABLE. More: skmtc --help")
 
 
@@ -46,21 +64,29 @@ def run_compare(args):
     config = read_config(args.config)
     columns = {role: getattr(args, role) for role in ("user", "playlist", "song")}
     columns = config.columns | {role: c for role, c in columns.items() if c is not None}
-    table = open_table(args.table, **columns)
-    settings = args.setting or config.setting or list(SETTINGS)
-    rankers = args.rankers or config.rankers or available_rankers()
-    metrics = args.metrics or config.metrics or METRICS
-    _compare(table, args, _once(settings), _once(rankers), _once(metrics), config)
+    with beats(f"reading {printable(args.table)}", quiet=args.quiet):
+        table = open_table(args.table, **columns)
+    settings = _once(args.setting or config.setting or [])
+    rankers = _once(args.rankers or config.rankers or [])
+    metrics = _once(args.metrics or config.metrics or METRICS)
+    _compare(table, args, settings, rankers, metrics, config)
 
 
 def _compare(table, args, settings, rankers, metrics, config):
+    """Compare, and write a report; without settings or rankers, all that suit the table."""
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
-    features = Features.of(table, args.seed)
+    with beats("looking at the table", quiet=args.quiet):
+        table = _sampled(table, args)
+        features = Features.of(table, args.seed)
     if not args.quiet:
-        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell(f"{table.source}: {table.whole_size or table.size}; {features.told()}")
+        if table.sampled:
+            tell(f"{table.sampled}: {table.size}; the whole table: --all")
         tell_first_compilation()
+    settings = settings or _possible_settings(features)
+    rankers = rankers or _possible_rankers(features)
     n_steps = len(settings) * len(rankers)
 
     def store(found):
@@ -69,22 +95,53 @@ def _compare(table, args, settings, rankers, metrics, config):
     found = compare_settings(
         table, features, settings, rankers, metrics, config=config, quiet=args.quiet, store=store
     )
-    for comparison in found:
-        print(comparison_text(comparison), end="\n\n")
-    print(f"Report: {write_report(folder, found, table, features)}")
+    with beats("drawing the report", quiet=args.quiet):
+        page = write_report(folder, found, table, features, config.parameters)
+    print(f"Report: {page}")
+
+
+def _possible_settings(features):
+    """Return all settings that a table has columns for; what is left out is told."""
+    if features.describes_songs:
+        return list(SETTINGS)
+    note(
+        "left out: cold-songs, as no column describes songs; such are artist, tags, year or numbers"
+    )
+    return [setting for setting in SETTINGS if setting != "cold-songs"]
+
+
+def _possible_rankers(features):
+    """Return all rankers that a table has columns for; what is left out is told."""
+    rankers = available_rankers()
+    if features.songs.artist is not None:
+        return rankers
+    note(f"left out: {' and '.join(ARTIST_RANKERS)}, as no column has artists")
+    return [name for name in rankers if name not in ARTIST_RANKERS]
+
+
+def _sampled(table, args):
+    """Return a part of a large table, unless all of it is asked for."""
+    if args.all:
+        return table
+    return sample_rows(table, max_songs=args.max_songs, max_rows=args.max_rows, seed=args.seed)
 
 
 def compare_settings(
     table, features, settings, rankers, metrics, *, config, quiet=False, store=None
 ):
-    """Compare rankers in settings; a setting that the table has no split for is told.
+    """Compare rankers in settings, and print the table of each; one without a split is told.
 
     `store` is called with the comparisons so far after each ranker.
     """
     for name in set(config.parameters) & set(rankers):  # misspelt ones are told before any fit
         make_ranker(name, table, features, parameters=config.parameters[name])
-    found, reasons = [], []
-    with Progress(len(settings) * len(rankers), quiet=quiet) as progress:
+    found, reasons, is_shown = [], [], False
+    names = SongNames(table, features.songs.artist)
+    cost = fit_seconds(rankers, table)
+    n_fits, seconds = len(settings) * len(rankers), len(settings) * sum(cost.values())
+    if not quiet and seconds > TOLD_SECONDS:
+        tell(f"{n_fits} fits, about {minutes(seconds)}; the report grows as they come")
+    with Progress(n_fits, quiet=quiet, cost=seconds) as progress:
         for setting in settings:
             options = config.splits.get(setting)
             splitter = make_splitter(setting, table, seed=features.seed, options=options)
@@ -93,7 +150,7 @@ def compare_settings(
             except ValueError as error:
                 reasons.append(f"{setting}: {one_line(error)}")
                 note(f"left out: {reasons[-1]}")
-                progress.skip(len(rankers))
+                progress.skip(len(rankers), sum(cost.values()))
                 continue
             about = {
                 "split": splitter.describe().iloc[0].to_dict(),
@@ -102,25 +159,44 @@ def compare_settings(
             }
             found.append(None)
             for found[-1] in _compare_rankers(
-                table, features, setting, splits, rankers, metrics, config, progress, about
+                table,
+                features,
+                names,
+                setting,
+                splits,
+                rankers,
+                metrics,
+                config,
+                progress,
+                cost,
+                about,
             ):
                 if store is not None:
                     store(found)
+                n_left = len(rankers) - len(found[-1].rows)
+                if not is_shown and n_left and progress.seconds > FIRST_TABLE:
+                    is_shown = True
+                    progress.print(f"so far, {n_left} rankers to come:\n{text_of(found[-1])}\n")
+            is_shown = True
+            progress.print(f"{text_of(found[-1])}\n")
         progress.finish()
     if not found:
         raise CommandError(f"No setting has a split: {'; '.join(reasons)}")
     return found
 
 
-def _compare_rankers(table, features, setting, splits, rankers, metrics, config, progress, about):
+def _compare_rankers(
+    table, features, names, setting, splits, rankers, metrics, config, progress, cost, about
+):
     """Yield the comparison of the first ranker, of the first two, and so on."""
     lengths = _curve_lengths(table, splits)
     labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
     judged = _once([*metrics, *labels])
     columns = ["ranker", "cv", "fold", "user", "playlist", *metrics]
-    rows, playlists = [], []
+    rows, playlists, intervals = [], [], {}
+    examples = Examples(table, features, names, *splits[0])
     for name in rankers:
-        progress.start(f"{setting}: {name}")
+        progress.start(f"{setting}: {name}", cost[name])
         try:
             ranker = make_ranker(
                 name,
@@ -132,20 +208,38 @@ def _compare_rankers(table, features, setting, splits, rankers, metrics, config,
         except CommandError as error:
             rows.append(_failed(name, judged, error))
         else:
-            fits = fit_all({name: ranker}, table.X, {setting: splits}, judged, error_score=np.nan)
+            fits = fit_all(
+                {name: ranker},
+                table.X,
+                {setting: splits},
+                judged,
+                error_score=np.nan,
+                inspect=examples.inspect,
+            )
             row = fits_by_fold(fits, judged, np.nan)
             means = row[[*judged, "fit_time", "score_time"]].mean(skipna=False)
             rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
             if not rows[-1]["error"]:
-                playlists.append(fits_by_playlist(fits, judged)[columns])
+                by_playlist = fits_by_playlist(fits, judged)
+                playlists.append(by_playlist[columns])
+                intervals[name] = _intervals(by_playlist, features.seed)
+                examples.add(name, fits[0].inspected)
         yield Comparison(
             setting,
             metrics,
             _sorted(pd.DataFrame(rows).set_index("ranker"), metrics),
             lengths,
             playlists=_stacked(playlists, columns),
+            intervals=dict(intervals),
+            examples=list(examples.found.values()),
             **about,
         )
+
+
+def _intervals(by_playlist, seed):
+    """Return the mean of each metric with its bootstrap interval, over users."""
+    options = {"confidence": CONFIDENCE, "n_resamples": N_RESAMPLES, "random_state": seed}
+    return summarize(by_playlist, ["ranker", "cv"], **options).set_index("metric")
 
 
 def _stacked(tables, columns):

@@ -9,6 +9,8 @@ from skmtc.cli._fit_command import run_fit
 from skmtc.cli._recommend_command import FORMATS, run_recommend
 from skmtc.cli._tune_command import run_tune
 from skmtc.cli.inputs import (
+    MAX_ROWS,
+    MAX_SONGS,
     RANKERS,
     SETTINGS,
     attributes,
@@ -54,6 +56,7 @@ examples:
   skmtc compare playlists.parquet --setting cold-users cold-songs --rankers popularity multitask
   skmtc compare tracks.csv --user owner --playlist pid --song track_uri --metrics auc ndcg
   skmtc compare playlists.csv --config compare.toml --out report
+  skmtc compare large.csv.gz --all          without sampling, which large tables get
 
 a config file, in which every line may be left out:
   setting = ["cold-playlists", "cold-songs"]
@@ -117,7 +120,9 @@ def make_parser():
     )
     parser.add_argument("--version", action="version", version=f"skmtc {__version__}")
     _add_out_folder(parser)
-    parser.set_defaults(run=run_sample, out=DEFAULT_FOLDER, debug=False, quiet=False, seed=0)
+    parser.set_defaults(
+        run=run_sample, out=DEFAULT_FOLDER, debug=False, quiet=False, seed=0, all=True
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for add in (_add_compare, _add_fit, _add_recommend, _add_tune):
         add(commands)
@@ -142,7 +147,7 @@ def _common_options():
     common = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--quiet", action="store_true", help="do not show progress")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    common.add_argument("--seed", type=whole_seed, metavar="N", help="random seed (default: 0)")
+    common.add_argument("--seed", type=whole_seed, metavar="N", help="random seed (0)")
     return common
 
 
@@ -153,6 +158,25 @@ def _add_out_folder(parser):
         default=argparse.SUPPRESS,
         help=f"folder of the report ({DEFAULT_FOLDER})",
     )
+
+
+def _add_sampling(parser):
+    sampling = parser.add_argument_group("part of a large table to compare on")
+    sampling.add_argument(
+        "--max-songs",
+        type=positive,
+        default=MAX_SONGS,
+        metavar="N",
+        help=f"only the songs in most playlists ({MAX_SONGS})",
+    )
+    sampling.add_argument(
+        "--max-rows",
+        type=positive,
+        default=MAX_ROWS,
+        metavar="N",
+        help=f"only some users, drawn at random ({MAX_ROWS})",
+    )
+    sampling.add_argument("--all", action="store_true", help="the whole table, however long")
 
 
 def _add_columns(parser):
@@ -178,6 +202,7 @@ def _add_compare(commands):
     command.add_argument(
         "--metrics", nargs="+", type=metric_name, metavar="METRIC", help="columns of the result"
     )
+    _add_sampling(command)
     _add_out_folder(command)
     command.add_argument("--config", metavar="FILE", help="TOML file with these and more options")
     _add_columns(command)

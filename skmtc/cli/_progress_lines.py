@@ -3,10 +3,11 @@
 import os
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from threading import Event, Lock, Thread
+from time import monotonic, perf_counter
 
 from sklearn.exceptions import FitFailedWarning
 
@@ -15,10 +16,16 @@ from skmtc.cli._safe_text import printable
 
 # Times are told from this many seconds on.
 FEWEST_SECONDS = 5
+# An estimate of shorter work than this many seconds is not worth a word.
+TOLD_SECONDS = 20
+# Nothing is silent for longer than this many seconds.
+BEAT = 5
 
 
 class Progress:
     """Print steps as they start: a bar in a terminal with rich, otherwise a line for each.
+
+    Without a bar, a line tells every few seconds that a long step goes on.
 
     Parameters
     ----------
@@ -27,49 +34,79 @@ class Progress:
 
     quiet : bool, default=False
         Whether to tell nothing.
+
+    cost : float or None, default=None
+        Sum of the costs of all steps, for the time that is left; None if each costs 1.
     """
 
-    def __init__(self, total, *, quiet=False):
+    def __init__(self, total, *, quiet=False, cost=None):
         self.total = total
         self.quiet = quiet
         self.done = 0
+        self._cost_left = total if cost is None else cost
+        self._cost_done = self._cost_now = 0.0
         self._start = perf_counter()
+        self._beats = None
         self._bar = None if quiet or not sys.stderr.isatty() else _make_bar()
 
     def __enter__(self):
         if self._bar is not None:
             self._bar.start()
             self._task = self._bar.add_task("", total=self.total)
+        elif not self.quiet:
+            self._beats = Beats()
         return self
 
     def __exit__(self, *error):
         if self._bar is not None:
             self._bar.stop()
+        if self._beats is not None:
+            self._beats.stop()
 
-    def start(self, what):
-        """Report that the next step starts."""
+    @property
+    def seconds(self):
+        """Seconds since the start."""
+        return perf_counter() - self._start
+
+    def start(self, what, cost=1.0):
+        """Report that the next step starts; its cost is in the unit of the sum of all."""
+        self._cost_done += self._cost_now
+        self._cost_left -= self._cost_now
+        self._cost_now = cost
         self.done += 1
         if self._bar is not None:
-            self._bar.update(self._task, completed=self.done - 1, description=what)
+            shown = f"{what}{self._times()}"
+            self._bar.update(self._task, completed=self.done - 1, description=shown)
         elif not self.quiet:
-            line = f"[{self.done}/{self.total}] {what}{self._times()}"
-            print(line, file=sys.stderr, flush=True)
+            tell(f"[{self.done}/{self.total}] {what}{self._times()}")
+            if self._beats is not None:
+                self._beats.tell_about(what)
 
     def _times(self):
-        """Return how long it has taken, and about how long it will, once a third is done."""
-        seconds, before = perf_counter() - self._start, self.done - 1
+        """Return how long it has taken, and about how long it will, once a tenth is done."""
+        seconds = self.seconds
         if seconds < FEWEST_SECONDS:
             return ""
-        told = f"{_minutes(seconds)} so far"
-        if 3 * before >= self.total:
-            told += f", about {_minutes(seconds / before * (self.total - before))} left"
+        told = f"{minutes(seconds)} so far"
+        if self._cost_done >= 0.1 * (self._cost_done + self._cost_left):
+            left = seconds / self._cost_done * max(0.0, self._cost_left)
+            told += f", about {minutes(left)} left"
         return f" ({told})"
 
-    def skip(self, n_steps):
+    def skip(self, n_steps, cost=None):
         """Report that some steps will not be taken."""
         self.total -= n_steps
+        self._cost_left -= n_steps if cost is None else cost
         if self._bar is not None:
             self._bar.update(self._task, total=self.total)
+
+    def print(self, text):
+        """Print a result to stdout, above the bar if there is one."""
+        if self._bar is not None:
+            self._bar.stop()
+        print(text, flush=True)
+        if self._bar is not None:
+            self._bar.start()
 
     def finish(self):
         """Fill the bar."""
@@ -77,7 +114,51 @@ class Progress:
             self._bar.update(self._task, completed=self.total, description="done")
 
 
-def _minutes(seconds):
+class Beats:
+    """A thread that tells every few seconds that a step goes on."""
+
+    def __init__(self, what=""):
+        self._lock = Lock()
+        self._stopped = Event()
+        self.tell_about(what)
+        self._thread = Thread(target=self._beat, daemon=True)
+        self._thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stop()
+
+    def tell_about(self, what):
+        """Begin to tell about the next step."""
+        with self._lock:
+            self._what, self._start = what, monotonic()
+
+    def stop(self):
+        """Tell nothing more."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _beat(self):
+        while not self._stopped.wait(BEAT):
+            with self._lock:
+                seconds = monotonic() - self._start
+                if self._what and seconds >= BEAT - 0.5:
+                    tell(f"      {self._what}: {minutes(seconds)}")
+
+
+def beats(what, *, quiet=False):
+    """Return a context in which a line tells every few seconds that a step goes on."""
+    return nullcontext() if quiet else Beats(what)
+
+
+def tell(line):
+    """Tell what is being done, in one line."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def minutes(seconds):
     """Show seconds as a person would."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
@@ -103,7 +184,8 @@ def _make_bar():
     columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     # Names of rankers are text, not markup.
     columns.append(TextColumn("{task.description}", markup=False))
-    return Bar(*columns, console=Console(stderr=True))
+    # Results go to stdout themselves, wherever that leads.
+    return Bar(*columns, console=Console(stderr=True), redirect_stdout=False)
 
 
 def note(text):

@@ -1,12 +1,11 @@
 """`skmtc tune`: the best penalties and push, printed as code that runs."""
 
-import sys
-
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler
 
-from skmtc.cli._progress_lines import Progress
+from skmtc.cli._progress_lines import Progress, beats, tell
+from skmtc.cli._safe_text import printable
 from skmtc.cli.inputs import Features, make_ranker, make_splitter, open_table
-from skmtc.cli.report import column_name, words
+from skmtc.cli.report import column_name, join_code, words
 from skmtc.metrics import make_playlist_scorer
 
 GRID = {
@@ -19,14 +18,15 @@ GRID = {
 
 def run_tune(args):
     """Search, and print the best setting as Python code."""
-    table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
-    features = Features.of(table, args.seed)
+    with beats(f"reading {printable(args.table)}", quiet=args.quiet):
+        table = open_table(args.table, user=args.user, playlist=args.playlist, song=args.song)
+        features = Features.of(table, args.seed)
     new_songs = args.setting == "cold-songs"
     ranker = make_ranker("multitask", table, features, new_songs=new_songs)
     points = _points(ranker, args)
     splitter = make_splitter(args.setting, table, seed=args.seed, options={"n_splits": args.splits})
     if not args.quiet:
-        print(f"{table.source}: {table.size}; {features.told()}", file=sys.stderr)
+        tell(f"{table.source}: {table.size}; {features.told()}")
     search = _search(ranker, points, splitter, table, args)
     # The first point is that of the defaults.
     default, best = (search.cv_results_["mean_test_score"][i] for i in (0, search.best_index_))
@@ -83,6 +83,7 @@ def best_code(point, table, features, told, *, new_songs):
         f"from skmtc.features import {', '.join(sorted(names))}",
         "",
         f"X = read_table({table.path!r}{reading})",
+        *join_code(table),
         "ranker = MultitaskPlaylistRanker(",
         *(f"    {name}={code}," for name, code in values.items()),
         ")",

@@ -31,8 +31,9 @@ def read_table(
     ----------
     path : path-like
         A file with one row per song in a playlist, and at least the columns playlist and song;
-        see the format of tables in the user guide. CSV may be gzip-compressed; whether its cells
-        are separated by commas, tabs or semicolons is read from the header.
+        see the format of tables in the user guide. It may be compressed by gzip, or the only file
+        in a zip archive. Whether the cells of CSV are separated by commas, tabs or semicolons is
+        read from the header.
 
     user : str or None, default="user"
         Column of user ids, if the table has it.
@@ -65,15 +66,15 @@ def read_table(
     """
     source = Source(path, max_bytes)
     first = next(source.chunks(), b"")
-    if not first:
+    if not first and source.damage is None:
         raise ValueError(
             f"The table must have a header and rows; got the empty file {str(path)!r}. Check the "
             "path."
         )
-    if first.startswith(PARQUET_MAGIC):
-        X = _read_parquet(source.path, max_bytes)
-    else:
-        with plain_file(path, max_bytes) as plain:
+    with plain_file(path, max_bytes) as plain:
+        if first.startswith(PARQUET_MAGIC):
+            X = _read_parquet(plain, path, max_bytes)
+        else:
             X = _read_csv(plain, path, (user, playlist, song))
     _check_columns(X, f"{str(path)!r}", (playlist, song))
     return X
@@ -81,12 +82,12 @@ def read_table(
 
 def column_names(path):
     """Return the names of the columns of a CSV or Parquet file, without its rows."""
-    with open(path, "rb") as file:
-        is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
-    if is_parquet:
-        with _import_parquet().ParquetFile(path) as file:
-            return list(file.schema_arrow.names)
     with plain_file(path) as plain:
+        with open(plain, "rb") as file:
+            is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+        if is_parquet:
+            with _import_parquet().ParquetFile(plain) as file:
+                return list(file.schema_arrow.names)
         options = PLAIN_CSV | {"nrows": 0, "sep": _separator(plain)}
         return list(pd.read_csv(plain, **options).columns)
 
@@ -163,14 +164,14 @@ def _separator(path):
     return max(",\t;", key=header.count)
 
 
-def _read_parquet(path, max_bytes):
+def _read_parquet(plain, path, max_bytes):
     parquet = _import_parquet()
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(plain) as file:
             _check_unpacked(file.metadata, max_bytes)
-        with parquet.ParquetFile(path, read_dictionary=_text_columns(file.metadata)) as file:
+        with parquet.ParquetFile(plain, read_dictionary=_text_columns(file.metadata)) as file:
             _check_text(file, max_bytes)
-        return pd.read_parquet(path)
+        return pd.read_parquet(plain)
     except Exception as error:  # a damaged file makes pyarrow raise anything
         raise ValueError(
             f"The table must be a whole Parquet file within `max_bytes`; got {error} from "

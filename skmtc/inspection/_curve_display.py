@@ -21,11 +21,20 @@ class CurveDisplay:
     give in `_means` its means for the playlists of a test_set.
     """
 
-    def __init__(self, k: Any, values: Any, *, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        k: Any,
+        values: Any,
+        *,
+        names: Sequence[str | None] | None = None,
+        low: Any = None,
+        high: Any = None,
+    ) -> None:
         self.k = np.asarray(k)
         self.values = np.atleast_2d(np.asarray(values, dtype=float))
         self.names = [None] * len(self.values) if names is None else list(names)
         _check_shapes(self.k, self.values, self.names)
+        self.low, self.high = _check_intervals(low, high, self.values.shape)
 
     def plot(
         self, ax: Any = None, *, name: str | Sequence[str] | None = None, **kwargs: Any
@@ -46,13 +55,17 @@ class CurveDisplay:
         Returns
         -------
         display : object
-            This display, with `ax_`, `figure_` and `lines_`.
+            This display, with `ax_`, `figure_`, `lines_` and `bands_`.
         """
         self.ax_, self.figure_ = axes_and_figure(ax)
-        self.lines_ = []
+        self.lines_, self.bands_ = [], []
         for values, label in zip(self.values, check_names(name, self.names), strict=True):
             style = curve_style(self.ax_, kwargs)
             self.lines_ += self.ax_.plot(self.k, values, label=label, **style)
+        for line, low, high in zip(self.lines_, self.low, self.high, strict=True):
+            if not np.isnan(low).all():
+                band = {"color": line.get_color(), "alpha": 0.15, "linewidth": 0}
+                self.bands_.append(self.ax_.fill_between(self.k, low, high, **band))
         self.ax_.set_xscale("log")
         ticks = _ticks(self.k)
         self.ax_.set_xticks(ticks, [f"{k:,}" for k in ticks])
@@ -238,6 +251,25 @@ def _only_splitter(table):
             f"table[{names[0]!r}]."
         )
     return table[names[0]]
+
+
+def _check_intervals(low, high, shape):
+    """Return the ends of intervals; NaN where there are none."""
+    if (low is None) != (high is None):
+        raise ValueError(
+            "`low` and `high` must be given together; got one of them. Pass both, or none."
+        )
+    ends = []
+    for name, values in (("low", low), ("high", high)):
+        values = np.full(shape, np.nan) if values is None else np.asarray(values, dtype=float)
+        values = np.atleast_2d(values)
+        if values.shape != shape:
+            raise ValueError(
+                f"`{name}` must have the shape of the values, {shape}; got {values.shape}. Pass "
+                "one end per curve and length."
+            )
+        ends.append(values)
+    return ends
 
 
 def _check_shapes(k, values, names):

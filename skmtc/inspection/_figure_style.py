@@ -11,6 +11,8 @@ COLOURS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
+# What is too dark on a dark background, and what to draw in its place.
+ON_DARK = {"#000000": "#FFFFFF", "#0072B2": "#3D9BDC"}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINESTYLES = ("-", "--", "-.")
 
@@ -39,6 +41,8 @@ def curve_style(ax, kwargs):
     """Return the looks of the next curve in some axes; `kwargs` have the last word."""
     number = len(ax.get_lines())
     colours = list(COLOURS.values())
+    if is_dark(ax):
+        colours = [ON_DARK.get(colour, colour) for colour in colours]
     style = {
         "color": colours[number % len(colours)],
         "marker": MARKERS[number % len(MARKERS)],
@@ -47,6 +51,17 @@ def curve_style(ax, kwargs):
     }
     short = {"c": "color", "ls": "linestyle", "ms": "markersize", "lw": "linewidth"}
     return style | {short.get(name, name): value for name, value in kwargs.items()}
+
+
+def is_dark(ax):
+    """Check whether the background of axes is dark."""
+    from matplotlib.colors import to_rgb
+
+    # The weights of luma say how bright the colours are to people.
+    luma = sum(
+        w * c for w, c in zip((0.299, 0.587, 0.114), to_rgb(ax.get_facecolor()), strict=True)
+    )
+    return luma < 0.5
 
 
 def finish_curves(ax, lines, *, xlabel, ylabel):

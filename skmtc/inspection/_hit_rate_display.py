@@ -21,6 +21,9 @@ class HitRateDisplay(CurveDisplay):
     names : list of str or None, default=None
         Names of the curves.
 
+    low, high : array of shape (n_curves, n_lengths) or None, default=None
+        Ends of intervals, drawn as bands; NaN where there is none.
+
     Attributes
     ----------
     ax_ : matplotlib Axes
@@ -31,6 +34,9 @@ class HitRateDisplay(CurveDisplay):
 
     lines_ : list of matplotlib Line2D
         The curves.
+
+    bands_ : list of matplotlib artists
+        The intervals.
 
     See Also
     --------

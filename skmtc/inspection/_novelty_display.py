@@ -24,6 +24,9 @@ class NoveltyDisplay(CurveDisplay):
     names : list of str or None, default=None
         Names of the curves.
 
+    low, high : array of shape (n_curves, n_lengths) or None, default=None
+        Ends of intervals, drawn as bands; NaN where there is none.
+
     Attributes
     ----------
     ax_ : matplotlib Axes
@@ -34,6 +37,9 @@ class NoveltyDisplay(CurveDisplay):
 
     lines_ : list of matplotlib Line2D
         The curves.
+
+    bands_ : list of matplotlib artists
+        The intervals.
 
     See Also
     --------

@@ -1,10 +1,15 @@
 """`skmtc compare`."""
 
 import pandas as pd
+import pytest
 from commands import error_of, run
 
 from skmtc.cli import _compare_command, main
+from skmtc.cli.inputs._guessed_ids import guess_ids
+from skmtc.cli.inputs._ranker_choice import available_rankers
 from skmtc.cli.report._page import write_partly
+
+SETTINGS = ["cold-playlists", "cold-users", "cold-songs"]
 
 
 def _table(folder):
@@ -19,7 +24,8 @@ def test_rankers_and_settings_of_choice(folder, tmp_path):
     )
     table = _table(tmp_path / "here")
     assert [s for s, _ in table.index] == ["cold-users"] * 2 + ["cold-songs"] * 2
-    assert table.columns.tolist() == ["auc", "ndcg", "fit_time", "score_time", "error"]
+    metrics = ["auc", "auc_low", "auc_high", "ndcg", "ndcg_low", "ndcg_high"]
+    assert table.columns.tolist() == [*metrics, "fit_time", "score_time", "error"]
     assert "cold users: " in done.stdout
     assert "AUC" in done.stdout
     assert "NDCG" in done.stdout
@@ -48,7 +54,7 @@ def test_metrics_of_all_queries_have_a_value_and_no_best(folder, tmp_path, capsy
 def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     done = run(
         *["compare", folder / "ids.csv", "--rankers", "same-artists", "popularity", "multitask"],
-        *["--metrics", "auc", "--quiet"],
+        *["--setting", "cold-playlists", "cold-users", "cold-songs", "--metrics", "auc", "--quiet"],
         folder=tmp_path,
     )
     table = _table(tmp_path / "skmtc-report")
@@ -63,13 +69,27 @@ def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     )
 
 
+def test_what_a_table_has_no_columns_for_is_left_out_and_told(folder, tmp_path, capsys):
+    arguments = ["compare", str(folder / "ids.csv"), "--quiet", "--out", str(tmp_path)]
+    assert main([*arguments, "--rankers", "popularity"]) == 0
+    assert "note: left out: cold-songs, as no column describes songs" in capsys.readouterr().err
+    assert set(_table(tmp_path).index) == {(s, "popularity") for s in SETTINGS[:2]}
+    assert main([*arguments, "--setting", "cold-users"]) == 0
+    told = capsys.readouterr().err
+    assert "note: left out: same-artists and collocated-artists, as no column has artists" in told
+    assert "cold-songs" not in told  # it was not asked for
+    table = _table(tmp_path)
+    assert table["error"].isna().all()
+    assert len(table) == len(available_rankers()) - 2
+
+
 def test_a_setting_without_a_split_is_told(tmp_path):
     rows = [f"u{p},p{p},s{p}{s}" for p in range(3) for s in range(3)]
     (tmp_path / "apart.csv").write_text("\n".join(["user,playlist,song", *rows]))
     arguments = ["compare", "apart.csv", "--rankers", "popularity", "--quiet"]
     done = run(*arguments, "--setting", "cold-users", folder=tmp_path, code=1)
     assert error_of(done).startswith("skmtc: error: No setting has a split: cold-users: ")
-    done = run(*arguments, folder=tmp_path)
+    done = run(*arguments, "--setting", "cold-users", "cold-songs", folder=tmp_path)
     assert "note: left out: cold-users: " in done.stderr
     assert "cold songs" in done.stdout
 
@@ -217,6 +237,49 @@ def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
         auc = _table(tmp_path / "out")["auc"].item()
         expected = auc if expected is None else expected
         assert auc == expected
-    renamed.rename(columns={"pid": "foo"}).to_csv(tmp_path / "table.csv", index=False)
-    assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == 1
-    assert "must have the columns playlist and Track ID" in capsys.readouterr().err
+    for names, code, expected in (
+        ({"pid": "foo"}, 0, "note: taking the column 'foo' for playlist ids, by its values; "),
+        ({"Track ID": "foo"}, 0, "note: taking the column 'foo' for song ids, by its values; "),
+        ({"pid": "foo", "Track ID": "bar"}, 1, "must have columns of playlist and song ids; "),
+    ):
+        renamed.rename(columns=names).to_csv(tmp_path / "table.csv", index=False)
+        assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == code
+        told = capsys.readouterr().err
+        assert expected in told
+        assert "--playlist COLUMN" in told
+        assert "--song COLUMN" in told
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (["track_name", "track_uri", "pid", "user_name"], ["user_name", "pid", "track_uri"]),
+        (["spotify_track_id", "playlist_owner", "playlistId"], None),
+        (["n_tracks", "list_name", "list_key", "song"], ["user", "list_key", "song"]),
+        (["DJ", "show", "Item"], ["DJ", "show", "Item"]),
+    ],
+)
+def test_ids_come_before_names_and_counts(tmp_path, columns, expected):
+    expected = expected or ["playlist_owner", "playlistId", "spotify_track_id"]
+    (tmp_path / "t.csv").write_text(",".join(columns) + "\n" + ",".join("1" * len(columns)))
+    found = guess_ids(tmp_path / "t.csv", dict.fromkeys(["user", "playlist", "song"]))
+    assert list(found.values()) == expected
+
+
+def test_rows_without_ids_are_left_out_and_counted(folder, tmp_path, capsys):
+    X = pd.read_csv(folder / "playlists.csv")
+    arguments = ["compare", str(tmp_path / "t.csv"), "--quiet", "--rankers", "popularity"]
+    arguments += ["--setting", "cold-users", "--metrics", "auc", "--out"]
+    auc = []
+    for name in ("whole", "holes"):
+        X.to_csv(tmp_path / "t.csv", index=False)
+        assert main([*arguments, str(tmp_path / name)]) == 0
+        auc.append(_table(tmp_path / name)["auc"].item())
+        holes = pd.DataFrame({"user": [None, "user1"], "playlist": "new", "song": ["song1", None]})
+        X = pd.concat([X, holes])
+    told = capsys.readouterr().err
+    assert f"note: left out: 2 of {len(X) - 2:,} rows, which lack an id of" in told
+    assert auc[0] == auc[1]
+    X.assign(song=None).to_csv(tmp_path / "t.csv", index=False)
+    assert main([*arguments, str(tmp_path / "none")]) == 1
+    assert "no values in ['song']. Name other columns" in capsys.readouterr().err

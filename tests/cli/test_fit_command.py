@@ -118,9 +118,8 @@ def test_bad_parameters(folder, tmp_path, capsys):
         (b"", "the empty file"),
         (b"user,playlist,song\n", "The table must have rows"),
         (b"PAR1 and then nothing", "must be a whole Parquet file"),
-        (b"user,playlist,song\nana,gym\n", "Every row must have a song id"),
-        (b"user,playlist,song\nana,gym,s1\nbob,gym,s2\n", "A playlist must have one owner"),
-        (b"playlist,sng\ngym,s1\n", "nearest: ['sng']"),
+        (b"user,playlist,song\nana,gym\n", "Rows must have ids; got none with all of"),
+        (b"playlist,sng\ngym,s1\n", "Nearest: 'sng'. Say which with --song COLUMN."),
     ],
 )
 def test_bad_tables(tmp_path, capsys, content, told):

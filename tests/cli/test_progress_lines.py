@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 import warnings
 
 import pytest
@@ -73,9 +74,50 @@ def test_times_are_told_once_they_are_long(monkeypatch, capsys):
         progress.start(step)
     assert capsys.readouterr().err.splitlines() == [
         "[1/6] a",
-        "[2/6] b (60 s so far)",
+        "[2/6] b (60 s so far, about 5 min left)",
         "[3/6] c (5 min so far, about 10 min left)",
     ]
+
+
+def test_what_is_left_follows_the_costs(monkeypatch, capsys):
+    clock = iter([0.0, 0.0, 10.0, 100.0, 110.0])
+    monkeypatch.setattr(_progress_lines, "perf_counter", lambda: next(clock))
+    progress = Progress(4, cost=200.0)
+    progress.start("a", 10.0)
+    progress.start("b", 90.0)
+    progress.start("c", 10.0)
+    progress.skip(1, 50.0)
+    progress.start("d", 40.0)
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/4] a",
+        "[2/4] b (10 s so far)",
+        "[3/4] c (2 min so far, about 2 min left)",
+        "[4/3] d (2 min so far, about 40 s left)",
+    ]
+
+
+def test_long_steps_are_told_again_and_again(monkeypatch, capsys):
+    monkeypatch.setattr(_progress_lines, "BEAT", 0.05)
+    with Progress(2) as progress:
+        progress.start("long")
+        time.sleep(0.4)
+        progress.start("short")
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "[1/2] long"
+    assert "[2/2] short" in told
+    assert told.count("      long: 0 s") >= 2
+    time.sleep(0.2)
+    assert capsys.readouterr().err == ""  # the thread is gone
+
+
+def test_results_are_printed_above_the_bar(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress(1) as progress:
+        progress.start("one")
+        progress.print("the result")
+    assert capsys.readouterr().out == "the result\n"
+    assert "the result" not in sys.stderr.getvalue()
 
 
 def test_the_first_compilation_is_told(monkeypatch, capsys, tmp_path):

@@ -5,16 +5,19 @@ import gzip
 import lzma
 import sys
 import zipfile
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from attacks import damaged_copies
 from damage import damaged, load_damaged
 from hypothesis import given
 from pyarrow import parquet
 
 from skmtc.datasets import make_playlists, read_table, write_table
+from skmtc.datasets._tables import column_names
 
 CSV = b"user,playlist,song,year\nana,gym,s17,2009\nana,gym,s18,\nbo,run,s17,2009\n"
 
@@ -70,7 +73,7 @@ def test_the_same_table_gives_the_same_bytes(tmp_path):
         (b"playlist,song\na,b,c,d\ne,f\n1,2,3,4,5,6,7\n", "must be a comma separated file"),
         ("playlist,song\nRós,b\n".encode("latin-1"), "in UTF-8; got .* from "),
         (b"PAR1 but not really", "must be a whole Parquet file"),
-        (gzip.compress(CSV, mtime=0)[:-10], "must be a whole gzip file"),
+        (gzip.compress(CSV, mtime=0)[:-10], "must be a whole gzip or zip file"),
     ],
 )
 def test_bad_files_are_clear_errors(tmp_path, content, message):
@@ -149,17 +152,83 @@ PACKERS = {
 @pytest.mark.parametrize("name", PACKERS)
 def test_other_compressed_files_are_refused(tmp_path, name):
     (tmp_path / name).write_bytes(PACKERS[name](b"user,playlist,song\n" + LINE * 1000))
-    with pytest.raises(ValueError, match=r"must be a gzip file; got (xz|bzip2) data"):
+    with pytest.raises(ValueError, match=r"must be a gzip or zip file; got (xz|bzip2) data"):
         read_table(tmp_path / name, max_bytes=10_000)
 
 
-def test_zip_and_zstandard_files_are_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
-        archive.writestr("t.csv", b"user,playlist,song\n" + LINE)
+def test_zstandard_files_are_refused(tmp_path):
     (tmp_path / "t.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd" + b"0" * 50)
-    for name in ("t.zip", "t.csv.zst"):
-        with pytest.raises(ValueError, match=r"must be a gzip file; got (zip|zstandard) data"):
-            read_table(tmp_path / name)
+    with pytest.raises(ValueError, match="must be a gzip or zip file; got zstandard data"):
+        read_table(tmp_path / "t.csv.zst")
+
+
+def _zip(path, method=zipfile.ZIP_DEFLATED, **members):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_zip_file_of_one_table_is_read(tmp_path, method):
+    X = pd.DataFrame({"user": ["u"], "playlist": ["p"], "song": ["s"], "year": [2009]})
+    X.to_parquet(tmp_path / "t.parquet")
+    content = {"csv": CSV, "parquet": (tmp_path / "t.parquet").read_bytes()}
+    path = _zip(tmp_path / "t.zip", method, **{"data/": b"", "data/t.csv": content["csv"]})
+    assert read_table(path).equals(read_table(_plain(tmp_path, CSV)))
+    assert column_names(path) == read_table(path).columns.tolist()
+    mac = {"t.parquet": content["parquet"], "__MACOSX/._t.parquet": b"x"}
+    path = _zip(tmp_path / "mac.zip", method, **mac)
+    assert read_table(path).equals(X)
+    assert column_names(path) == X.columns.tolist()
+
+
+def _plain(folder, content):
+    path = folder / "plain.csv"
+    path.write_bytes(content)
+    return path
+
+
+def test_zip_files_that_are_no_table_are_refused(tmp_path):
+    for members in ({}, {"a.csv": CSV, "b.csv": CSV}):
+        path = _zip(tmp_path / "t.zip", **members)
+        with pytest.raises(ValueError, match=f"must hold one file; got {len(members)}"):
+            read_table(path)
+    path = _zip(tmp_path / "lzma.zip", zipfile.ZIP_LZMA, **{"t.csv": CSV})
+    with pytest.raises(ValueError, match="must be packed by the method deflate"):
+        read_table(path)
+    path = _zip(tmp_path / "locked.zip", **{"t.csv": CSV})
+    content = bytearray(path.read_bytes())
+    for magic, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(magic) + place] |= 1  # the flag of a password
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="without a password"):
+        read_table(path)
+
+
+def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(tmp_path):
+    content = b"user,playlist,song\n" + LINE * 100_000
+    path = _zip(tmp_path / "t.zip", **{"t.csv": content})
+    assert path.stat().st_size < 100_000
+    with pytest.raises(ValueError, match="larger than max_bytes=1000000"):
+        read_table(path, max_bytes=1_000_000)
+    lying = path.read_bytes().replace(
+        len(content).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    )
+    (tmp_path / "lying.zip").write_bytes(lying)
+    with pytest.raises(ValueError, match=r"larger than max_bytes|whole gzip or zip"):
+        read_table(tmp_path / "lying.zip", max_bytes=1_000_000)
+
+
+def test_damaged_zip_files_are_told(tmp_path, attack):
+    content = _zip(
+        tmp_path / "t.zip", **{"t.csv": b"user,playlist,song\n" + LINE * 50}
+    ).read_bytes()
+    whole = read_table(tmp_path / "t.zip")
+    for copy in damaged_copies(content, attack.times(60, 3000), seed=0):
+        (tmp_path / "t.zip").write_bytes(copy)
+        with suppress(ValueError):
+            assert read_table(tmp_path / "t.zip").equals(whole)
 
 
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.xz", "t.zip", "t.csv.zst", "t.txt"])

@@ -132,3 +132,20 @@ def test_shapes_and_rankers_are_checked():
         HitRateDisplay([1, 2], [[0.1, 0.2, 0.3]], names=["a"])
     with pytest.raises(TypeError, match="dict of fitted estimators by name"):
         HitRateDisplay.from_estimators([RANKERS["ridge"]], X_TRAIN)
+
+
+def test_intervals_are_bands_of_the_colour_of_their_curve():
+    values = np.array([[0.1, 0.2], [0.3, 0.4]])
+    low, high = values - 0.05, values + 0.05
+    low[1] = high[1] = np.nan
+    display = HitRateDisplay([1, 10], values, names=["a", "b"], low=low, high=high).plot()
+    (band,) = display.bands_  # the second curve has none
+    (path,) = band.get_paths()
+    assert set(path.vertices[:, 1].round(9)) == {0.05, 0.15, 0.25}
+    expected = plt.matplotlib.colors.to_rgba(display.lines_[0].get_color(), 0.15)
+    np.testing.assert_allclose(band.get_facecolor()[0], expected)
+    assert HitRateDisplay([1, 10], values).plot().bands_ == []
+    with pytest.raises(ValueError, match="must be given together"):
+        HitRateDisplay([1, 10], values, low=low)
+    with pytest.raises(ValueError, match=r"`low` must have the shape of the values, \(2, 2\)"):
+        HitRateDisplay([1, 10], values, low=low[:1], high=high)

@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from skmtc.inspection._figure_style import axes_and_figure, check_names, curve_style
 
@@ -61,3 +63,21 @@ def test_names_of_curves():
     assert check_names("x", ["a"]) == ["x"]
     with pytest.raises(ValueError, match="one name for each of the 2 curves; got 'x'"):
         check_names("x", ["a", "b"])
+
+
+@pytest.mark.parametrize("paper", ["#ffffff", "#171b21"])
+def test_every_curve_can_be_seen_on_its_background(paper):
+    _, ax = plt.subplots()
+    ax.set_facecolor(paper)
+    for _ in range(8):
+        style = curve_style(ax, {})
+        ax.plot([0, 1], [0, 1], **style)
+        light = [_luminance(colour) + 0.05 for colour in (style["color"], paper)]
+        # The contrast ratio of WCAG; 2 is that of the palette's lightest colours on white.
+        assert max(light) / min(light) > 2
+
+
+def _luminance(colour):
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]

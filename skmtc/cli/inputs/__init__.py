@@ -2,8 +2,15 @@
 
 from skmtc.cli.inputs._config import Config, read_config
 from skmtc.cli.inputs._feature_options import Features
-from skmtc.cli.inputs._ranker_choice import RANKERS, available_rankers, make_ranker
+from skmtc.cli.inputs._ranker_choice import (
+    ARTIST_RANKERS,
+    RANKERS,
+    available_rankers,
+    fit_seconds,
+    make_ranker,
+)
 from skmtc.cli.inputs._read_table import open_table, sample_table
+from skmtc.cli.inputs._sampled_rows import MAX_ROWS, MAX_SONGS, sample_rows
 from skmtc.cli.inputs._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli.inputs._values import (
     attributes,
@@ -17,12 +24,16 @@ from skmtc.cli.inputs._values import (
 )
 
 __all__ = [
+    "ARTIST_RANKERS",
+    "MAX_ROWS",
+    "MAX_SONGS",
     "RANKERS",
     "SETTINGS",
     "Config",
     "Features",
     "attributes",
     "available_rankers",
+    "fit_seconds",
     "make_ranker",
     "make_splitter",
     "meaning",
@@ -32,6 +43,7 @@ __all__ = [
     "positive",
     "ranker_name",
     "read_config",
+    "sample_rows",
     "sample_table",
     "setting_name",
     "share",

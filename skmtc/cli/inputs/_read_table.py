@@ -1,6 +1,5 @@
 """The user's table, and what its columns are."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,14 +8,8 @@ import pandas as pd
 from skmtc.cli._errors import CommandError, nearest
 from skmtc.cli._progress_lines import note
 from skmtc.cli._safe_text import printable
-from skmtc.datasets import column_names, load_sample, read_table
-
-# What ids are called elsewhere, without "id", plurals and case.
-WORDS = {
-    "user": ("user", "owner", "listener", "member", "dj", "creator", "curator", "account", "uid"),
-    "playlist": ("playlist", "list", "mix", "pid", "show", "session", "basket", "collection"),
-    "song": ("song", "track", "item", "recording", "tid", "sid"),
-}
+from skmtc.cli.inputs._guessed_ids import guess_ids
+from skmtc.datasets import load_sample, read_table
 
 
 @dataclass
@@ -39,6 +32,18 @@ class Table:
 
     playlist, song : str
         Columns of playlist and song ids.
+
+    sampled : str
+        What of a larger table this is, for people; empty if it is whole.
+
+    whole_size : str
+        How large the whole table is, if this is a part.
+
+    playlist_share : float
+        Share of the playlists of the whole table that are here.
+
+    is_joined : bool
+        Whether playlist ids were joined with those of users, as several users have the same.
     """
 
     X: pd.DataFrame
@@ -47,6 +52,10 @@ class Table:
     user: str | None = "user"
     playlist: str = "playlist"
     song: str = "song"
+    sampled: str = ""
+    whole_size: str = ""
+    playlist_share: float = 1.0
+    is_joined: bool = False
 
     @property
     def ids(self):
@@ -69,8 +78,8 @@ def sample_table():
 
 
 def open_table(path, *, user=None, playlist=None, song=None):
-    """Read a table; names of columns that are None are the usual ones, an empty user is none."""
-    guessed = _guess_ids(path, {"user": user, "playlist": playlist, "song": song})
+    """Read a table; names of columns that are None are guessed, an empty user is none."""
+    guessed = guess_ids(path, {"user": user, "playlist": playlist, "song": song})
     owner = guessed["user"] if user is None else (user or None)
     playlist, song = playlist or guessed["playlist"], song or guessed["song"]
     X = read_table(path, user=owner, playlist=playlist, song=song)
@@ -78,38 +87,52 @@ def open_table(path, *, user=None, playlist=None, song=None):
         raise CommandError(f"The table must have rows; got none in {str(path)!r}. Check the file.")
     if owner is not None and owner not in X.columns:
         owner = _without_owners(X, owner, asked=bool(user))
-    return Table(X, printable(Path(path).name), str(Path(path).resolve()), owner, playlist, song)
+    X = _with_ids(X, [c for c in (owner, playlist, song) if c is not None], path)
+    is_joined = owner is not None and _share_playlists(X, owner, playlist)
+    if is_joined:
+        X[playlist] = joined_ids(X, owner, playlist)
+    return Table(
+        X,
+        printable(Path(path).name),
+        str(Path(path).resolve()),
+        owner,
+        playlist,
+        song,
+        is_joined=is_joined,
+    )
 
 
-def _guess_ids(path, named):
-    """Guess the columns of ids that are not named; the usual names if nothing is like them.
-
-    A name counts if its words, or all of them but "id" and the like, are among those of a role.
-    """
-    found = {role: role for role in named}
-    asked = [role for role, name in named.items() if name is None]
-    try:
-        columns = [str(c) for c in column_names(path)] if asked else []
-    except (ValueError, OSError, ImportError):  # told by who reads the table
-        return found
-    taken = {name for name in named.values() if name}
-    for role in asked:
-        if role in columns:
-            continue
-        like = [c for c in columns if c not in taken and _plain(c) in WORDS[role]]
-        if like:
-            found[role] = like[0]
-            taken.add(like[0])
-            note(f"taking the column {like[0]!r} for {role} ids; another: --{role} COLUMN")
-    return found
+def joined_ids(X, user, playlist):
+    """Return ids of playlists that say whose they are."""
+    return X[user].astype(str) + " / " + X[playlist].astype(str)
 
 
-def _plain(name):
-    """Return a name without case, signs, and what only says that it is an id."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    words = re.split(r"[^a-z]+", words)
-    kept = [word for word in words if word not in ("id", "ids", "uri", "name", "key", "")]
-    return kept[0].removesuffix("s") if len(kept) == 1 else " ".join(kept)
+def _share_playlists(X, user, playlist):
+    """Check whether users have playlists of the same id, such as names; it is told."""
+    owners = X[[user, playlist]].drop_duplicates()
+    n_shared = int((owners[playlist].value_counts() > 1).sum())
+    if n_shared:
+        note(
+            f"{n_shared:,} playlist ids in {playlist!r} belong to several users: each user's "
+            "counts as a playlist of its own, called 'user / playlist'; another column: --playlist "
+            "COLUMN"
+        )
+    return n_shared > 0
+
+
+def _with_ids(X, ids, path):
+    """Return the rows that have all ids; how many have not is told."""
+    is_missing = X[ids].isna().any(axis=1)
+    if not is_missing.any():
+        return X
+    if is_missing.all():
+        empty = [column for column in ids if X[column].isna().all()] or ids
+        raise CommandError(
+            f"Rows must have ids; got none with all of {ids} in {str(path)!r}, and no values in "
+            f"{empty}. Name other columns with --user, --playlist and --song, or pass --no-user."
+        )
+    note(f"left out: {is_missing.sum():,} of {len(X):,} rows, which lack an id of {ids}")
+    return X[~is_missing].reset_index(drop=True)
 
 
 def _without_owners(X, owner, *, asked):

@@ -8,6 +8,7 @@ from skmtc.cli._errors import check_name
 from skmtc.cli._progress_lines import note
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 
+MIN_SONG_COUNT = ColdPlaylistSplit().min_song_count
 SETTINGS = {
     "cold-playlists": ColdPlaylistSplit,
     "cold-users": ColdUserSplit,
@@ -27,6 +28,9 @@ def make_splitter(setting, table, *, seed, options=None):
     known = [p for p in inspect.signature(SETTINGS[setting]).parameters if p not in table.ids]
     for option in options:
         check_name(f"option of {setting}", option, known)
+    if setting == "cold-playlists" and table.sampled and "min_song_count" not in options:
+        # A song in five playlists of the whole table is in fewer of a sample.
+        options["min_song_count"] = max(1, round(MIN_SONG_COUNT * table.playlist_share))
     if setting == "cold-songs" and "released" not in options:
         options["released"] = _release_column(table)
         if options["released"] is None:

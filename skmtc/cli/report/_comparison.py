@@ -1,6 +1,6 @@
 """What rankers did in one setting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,12 @@ class Comparison:
 
     meaning : str
         What the setting is about.
+
+    intervals : dict of str to DataFrame
+        Mean, low and high of each metric and length, by ranker that did not fail.
+
+    examples : list of Example
+        A few test playlists, with what the rankers recommend.
     """
 
     setting: str
@@ -53,6 +59,8 @@ class Comparison:
     playlists: pd.DataFrame
     n_playlists: int
     meaning: str
+    intervals: dict = field(default_factory=dict)
+    examples: list = field(default_factory=list)
 
     @cached_property
     def differences(self):
@@ -69,6 +77,21 @@ class Comparison:
         labels = [f"{metric}@{k}" for k in self.lengths]
         good = self.rows[self.rows["error"] == ""]
         return {name: good.loc[name, labels].to_numpy(dtype=float) for name in good.index}
+
+    def bands(self, metric):
+        """Return the values of a metric against K with the ends of their intervals, by ranker."""
+        labels = [f"{metric}@{k}" for k in self.lengths]
+        return {
+            name: found.loc[labels, ["mean", "low", "high"]].to_numpy(dtype=float).T
+            for name, found in self.intervals.items()
+        }
+
+    def interval(self, name, metric):
+        """Return the ends of the interval of a mean; None if there is none."""
+        if name not in self.intervals:
+            return None
+        low, high = self.intervals[name].loc[metric, ["low", "high"]]
+        return None if np.isnan(low) else (float(low), float(high))
 
     def is_flat(self, metric):
         """Check whether a metric is the same for all rankers and lengths."""

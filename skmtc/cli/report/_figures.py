@@ -1,49 +1,33 @@
-"""Curves against the number of recommended songs: arrays in, picture out."""
+"""Curves against the number of recommended songs, drawn by the displays of `skmtc.inspection`."""
 
 import io
 
-# The palette of Okabe and Ito, which people of all kinds of colour vision tell apart; its yellow,
-# too faint on white, is replaced by grey. Markers say it again.
-COLOURS = ("ink", "#E69F00", "#56B4E9", "#009E73", "#8C8C8C", "#CC79A7", "#0072B2", "#D55E00")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-STAR = 10.0  # a star is small for its size
+import numpy as np
+
+from skmtc.inspection import HitRateDisplay, NoveltyDisplay
+
+DISPLAYS = {"hit_rate": HitRateDisplay, "novelty": NoveltyDisplay}
 INK = {"light": "#1b1f24", "dark": "#e6e9ee"}
 PAPER = {"light": "#ffffff", "dark": "#171b21"}
-# The darkest blue of the palette can hardly be seen on a dark page.
-LIGHTER = {"#0072B2": "#3D9BDC"}
 
 
-def style_of(position, theme="light"):
-    """Return the colour and marker of a curve, by its position among all."""
-    colour = COLOURS[position % len(COLOURS)]
-    if theme == "dark":
-        colour = LIGHTER.get(colour, colour)
-    marker = MARKERS[position % len(MARKERS)]
-    lines = ("-", "--", ":")
-    return {
-        "color": INK[theme] if colour == "ink" else colour,
-        "marker": marker,
-        "markersize": STAR if marker == "*" else 6.5,
-        "linestyle": lines[position // len(COLOURS) % len(lines)],
-    }
-
-
-def draw_curves(lengths, curves, *, title, ylabel, styles, theme="light"):
-    """Draw one curve per ranker against the number of songs K.
+def draw_curves(metric, lengths, curves, *, title, theme="light"):
+    """Draw one curve per ranker against the number of songs K, with its interval.
 
     Parameters
     ----------
+    metric : {"hit_rate", "novelty"}
+        What is drawn.
+
     lengths : sequence of int
         Numbers of songs.
 
-    curves : dict of str to array
-        Values by name, aligned with `lengths`.
+    curves : dict of str to array of shape (3, n_lengths)
+        Means and both ends of their intervals, by name. A name with None keeps its place among
+        colours, and is not drawn.
 
-    title, ylabel : str
+    title : str
         What is shown.
-
-    styles : dict of str to dict
-        Options of matplotlib's `plot`, by name.
 
     theme : {"light", "dark"}, default="light"
         Colours of the page.
@@ -53,32 +37,24 @@ def draw_curves(lengths, curves, *, title, ylabel, styles, theme="light"):
     figure : matplotlib Figure
         Not known to pyplot, so that nothing has to be closed.
     """
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FixedLocator, NullLocator
 
-    figure = Figure(figsize=(5.6, 4.6), layout="constrained", facecolor=PAPER[theme])
-    axes = figure.add_subplot(facecolor=PAPER[theme])
-    for name, values in curves.items():
-        axes.plot(lengths, values, label=name, linewidth=1.8, **styles[name])
-    axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(lengths))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(lengths, [str(k) for k in lengths])
-    axes.set_title(title, color=INK[theme], loc="left", fontsize=13)
-    axes.set_xlabel("number of recommended songs K", color=INK[theme], fontsize=11)
-    axes.set_ylabel(ylabel, color=INK[theme], fontsize=11)
-    axes.tick_params(colors=INK[theme], labelsize=10)
-    axes.grid(alpha=0.25, color=INK[theme], linewidth=0.6)
-    for side, spine in axes.spines.items():
-        spine.set_color(INK[theme])
-        spine.set_visible(side in ("left", "bottom"))
-    figure.legend(
-        loc="outside lower center",
-        ncols=3,
-        frameon=False,
-        labelcolor=INK[theme],
-        fontsize=10,
-    )
+    missing = np.full((3, len(lengths)), np.nan)
+    arrays = [missing if curve is None else np.asarray(curve) for curve in curves.values()]
+    values, low, high = np.stack(arrays, axis=1)
+    names = [None if curve is None else name for name, curve in curves.items()]
+    ink, paper = INK[theme], PAPER[theme]
+    colours = dict.fromkeys(["text.color", "axes.labelcolor", "axes.edgecolor"], ink)
+    colours |= {"xtick.color": ink, "ytick.color": ink, "grid.color": "#8C959F"}
+    with rc_context(colours | {"axes.facecolor": paper, "font.size": 11}):
+        figure = Figure(figsize=(5.6, 4.6), layout="constrained", facecolor=paper)
+        axes = figure.add_subplot()
+        DISPLAYS[metric](lengths, values, names=names, low=low, high=high).plot(axes)
+        axes.set_title(title, loc="left", fontsize=13)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.get_legend().remove()  # below the axes it hides no curve
+        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=10)
     return figure
 
 

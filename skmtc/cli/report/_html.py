@@ -1,10 +1,12 @@
 """The report as one HTML file that needs nothing else."""
 
+import shlex
 from base64 import b64encode
 from html import escape
 
 from skmtc import __version__
 from skmtc.cli._safe_text import printable
+from skmtc.cli.report._advice import advice, chosen_ranker
 from skmtc.cli.report._plain_text import (
     best_of,
     cell,
@@ -36,7 +38,9 @@ th, td { padding: .4rem .8rem; text-align: right; white-space: nowrap; }
 th:first-child { text-align: left; font-weight: 600; }
 thead th { border-bottom: 2px solid var(--line); }
 tbody tr:nth-child(even) { background: var(--band); }
+tbody tr.hit { background: var(--best); font-weight: 600; }
 td.best { background: var(--best); font-weight: 700; }
+td small { display: block; color: var(--soft); font-weight: 400; font-size: .78rem; }
 td.failed { color: var(--bad); text-align: left; white-space: normal; }
 .figures { display: grid; gap: 1rem; margin-top: 1rem;
   grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr)); }
@@ -46,6 +50,23 @@ figure { margin: 0; border: 1px solid var(--line); border-radius: .4rem; overflo
 .left { border-left: .3rem solid var(--bad); padding-left: .6rem; font-weight: 600; }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--soft); }
 details .scroll { margin-top: .4rem; }
+h3 { font-size: 1.05rem; margin: 1.4rem 0 .3rem; } h4 { font-size: 1rem; margin: 0 0 .2rem; }
+pre { overflow-x: auto; margin: .4rem 0; padding: .7rem .9rem; border: 1px solid var(--line);
+  border-radius: .4rem; background: var(--band); font: .85rem/1.45 ui-monospace, "DejaVu Sans Mono",
+  Menlo, Consolas, monospace; }
+code { white-space: nowrap; }
+.sampled { border-left: .3rem solid var(--soft); padding-left: .6rem; }
+.use { padding-left: 1.2rem; } .use li { margin-bottom: .5rem; }
+.example { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem; margin-top: .8rem; }
+.example p { margin: .2rem 0; overflow-wrap: anywhere; } .example summary { color: var(--ink); }
+.example mark { background: var(--best); color: inherit; border-radius: .2rem; padding: 0 .2rem; }
+.lists { display: grid; gap: .8rem; margin-top: .6rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); }
+.lists > div { min-width: 0; } .lists h4 { color: var(--soft); font-weight: 600; }
+.songs th, .songs td { padding: .25rem .6rem; text-align: left; }
+.songs td { white-space: normal; overflow-wrap: break-word; min-width: 6rem; }
+.songs td:first-child { min-width: 2.6rem; text-align: right; white-space: nowrap; }
+.songs td.why { color: var(--soft); font-weight: 400; font-size: .85rem; min-width: 9rem; }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; }
 """
 
@@ -53,14 +74,49 @@ READING = (
     "Fit is in seconds. In each other column the best value is marked, and those of all rankers "
     "that are not told apart from it: differences are taken playlist by playlist, playlists of a "
     "user count as one cluster, intervals are of 95 %, and verdicts are corrected by Holm's method "
-    "for the number of rankers."
+    "for the number of rankers. Below each mean is its 95 % interval by the bootstrap over users, "
+    "which is wider than that of a difference on the same playlists."
 )
+CURVES_SHOWN = (
+    "Curves of the best rankers and of popularity; bands are intervals of 95 %. All rankers are in "
+    "curves.csv."
+)
+EXAMPLES_SHOWN = (
+    "Test playlists drawn at random, and the songs that the two best rankers put first (the two "
+    "best of those that differ); hits, which are songs of the playlist, are marked. A reason is "
+    "what raises the score most (as skmtc.inspection.explain has it); of rankers without weights, "
+    "what training says of the song."
+)
+N_BEST = 2  # rankers in examples
 
 
-def report_html(found, table, features, figures, left=""):
+def report_html(found, table, features, figures, left="", codes=None):
     """Compose the report.
 
-    `figures` are pairs of (light, dark) SVG by setting and title; `left` tells what is missing.
+    Parameters
+    ----------
+    found : list of Comparison
+        What rankers did in each setting.
+
+    table : Table
+        The table.
+
+    features : Features
+        What its columns are.
+
+    figures : dict of str to dict of str to (bytes, bytes)
+        Light and dark SVG by setting and title.
+
+    left : str, default=""
+        What is missing.
+
+    codes : dict of str to str or None, default=None
+        Python code of the ranker to use, by setting.
+
+    Returns
+    -------
+    page : str
+        HTML.
     """
     sections = [_section(comparison, figures.get(comparison.setting, {})) for comparison in found]
     return f"""<!DOCTYPE html>
@@ -74,9 +130,11 @@ def report_html(found, table, features, figures, left=""):
 </head>
 <body>
 <h1>Cold-start playlist recommendation</h1>
-<p>{escape(_sentence(table.source)[:-1])}: {escape(table.size)}.</p>
+<p>{escape(table.source)}: {escape(table.whole_size or table.size)}.</p>
+{_sampled(table)}
 <p class="soft">{escape(_sentence(features.told()))}</p>
 {f'<p class="left">{escape(left)}</p>' if left else ""}
+{_use(found, table, codes or {})}
 {"".join(sections)}
 <footer class="soft">
 <p>{escape(_meanings(found))} {READING}</p>
@@ -103,6 +161,39 @@ def _sentence(text):
     return f"{text[0].upper()}{text[1:]}."
 
 
+def _sampled(table):
+    if not table.sampled:
+        return ""
+    part = _sentence(f"{table.sampled}: {table.size}")
+    told = f"{part} All figures are of this part. For the whole table pass"
+    return f'<p class="sampled">{escape(told)} <code>--all</code>.</p>'
+
+
+def _use(found, table, codes):
+    """Return which ranker to use in each setting, with the code that makes it."""
+    items = []
+    for comparison in found:
+        told = advice(comparison)
+        if not told:
+            continue
+        is_open = "" if items else " open"
+        setting = _sentence(words(comparison.setting))[:-1]
+        item = f"<strong>{escape(setting)}.</strong> {escape(told)}"
+        code = codes.get(comparison.setting)
+        if code:
+            name = chosen_ranker(comparison)
+            new_songs = " --new-songs" if comparison.setting == "cold-songs" else ""
+            command = f"skmtc fit {shlex.quote(table.source)} --ranker {name}{new_songs}"
+            item += (
+                f"<details{is_open}><summary>In Python, or as a command</summary>"
+                f"<pre>{escape(code)}</pre><pre>{escape(command)} --out model.skops</pre></details>"
+            )
+        items.append(f"<li>{item}</li>")
+    if not items:
+        return ""
+    return f'<h2>Which ranker to use</h2><ul class="use">{"".join(items)}</ul>'
+
+
 def _section(comparison, figures):
     pictures = "".join(_picture(title, *pair) for title, pair in figures.items())
     name = words(comparison.setting)
@@ -112,10 +203,77 @@ def _section(comparison, figures):
 {_verdicts(comparison)}
 {_table(comparison)}
 {_differences(comparison)}
-{f'<div class="figures">{pictures}</div>' if pictures else ""}
+{f'<p class="soft">{CURVES_SHOWN}</p><div class="figures">{pictures}</div>' if pictures else ""}
 {_remark(comparison)}
+{_examples(comparison)}
 </section>
 """
+
+
+def _examples(comparison):
+    """Return a few test playlists, with what the two best rankers recommend."""
+    good = comparison.rows.index[comparison.rows["error"] == ""]
+    best = _different(good, comparison.examples)
+    if not best:
+        return ""
+    found = "".join(_example(example, best) for example in comparison.examples)
+    return f'<h3>What it recommends</h3><p class="soft">{EXAMPLES_SHOWN}</p>{found}'
+
+
+def _different(names, examples):
+    """Return the first rankers of which no two recommend the same in all examples."""
+    lists = {
+        name: [[song.title for song in example.lists[name]] for example in examples]
+        for name in names
+        if examples and all(name in example.lists for example in examples)
+    }
+    best = []
+    for name, found in lists.items():
+        if all(found != lists[other] for other in best):
+            best.append(name)
+    return best[:N_BEST]
+
+
+def _example(example, rankers):
+    hits = {
+        (s.title, s.artist) for name in rankers for s in example.lists.get(name, ()) if s.is_hit
+    }
+    owner = f", of user {escape(example.owner)}" if example.owner else ""
+    had = f": {_songs(example.had)}, …" if example.had else ""
+    more = ", …" if example.n_wanted > len(example.wanted) else ""
+    noun = "song" if example.n_wanted == 1 else "songs"
+    lists = "".join(_suggestions(words(name), example.lists.get(name, ())) for name in rankers)
+    return f"""<div class="example"><h4>Playlist {escape(example.name)}{owner}</h4>
+<p class="soft">{escape(_sentence(example.known)[:-1])}{had}</p>
+<p>{example.n_wanted:,} {noun} to find: {_songs(example.wanted, hits)}{more}</p>
+<div class="lists">{lists}</div></div>
+"""
+
+
+def _songs(songs, hits=()):
+    shown = []
+    for title, artist in songs:
+        text = escape(f"{title} \N{EN DASH} {artist}" if artist else title)
+        shown.append(f"<mark>{text}</mark>" if (title, artist) in hits else text)
+    return "; ".join(shown)
+
+
+def _suggestions(name, suggestions):
+    rows = []
+    for rank, song in enumerate(suggestions, start=1):
+        mark = "✓ " if song.is_hit else ""
+        cells = f"<td>{mark}{rank}</td><td>{escape(song.title)}</td>"
+        if any(s.artist for s in suggestions):
+            cells += f"<td>{escape(song.artist)}</td>"
+        cells += f'<td class="why">{escape(song.why)}</td>'
+        rows.append(f'<tr class="hit">{cells}</tr>' if song.is_hit else f"<tr>{cells}</tr>")
+    artist = "<th>artist</th>" if any(s.artist for s in suggestions) else ""
+    n_hits = sum(s.is_hit for s in suggestions)
+    return (
+        f"<div><h4>{escape(name)}: {n_hits} of {len(suggestions)} are hits</h4>"
+        f'<div class="scroll"><table class="songs"><thead><tr><th></th><th>song</th>{artist}'
+        f"<th>why</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div></div>"
+    )
 
 
 def _verdicts(comparison):
@@ -168,12 +326,21 @@ def _table(comparison):
                 f'<td class="failed" colspan="{len(labels)}">{escape(printable(row["error"]))}</td>'
             )
         else:
-            cells = "".join(_cell(cell(c, row[c]), best[c][name]) for c in labels)
+            cells = "".join(
+                _cell(cell(c, row[c]) + _interval(comparison, name, c), best[c][name])
+                for c in labels
+            )
         rows.append(f"<tr><th>{escape(words(name))}</th>{cells}</tr>")
     return (
         '<div class="scroll"><table><thead><tr><th>ranker</th>'
         f"{heads}<th>fit s</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _interval(comparison, name, label):
+    if label == "fit_time" or (ends := comparison.interval(name, label)) is None:
+        return ""
+    return f"<small>{cell(label, ends[0])} to {cell(label, ends[1])}</small>"
 
 
 def _cell(text, is_best):

@@ -1,4 +1,4 @@
-"""Reading local files within limits: plain or gzip, streamed, and never outside their folder.
+"""Reading local files within limits: plain, gzip or zip, streamed, and never outside their folder.
 
 What a file holds is data, never code. Whether a file is compressed is read from its first bytes.
 Damage does not stop reading: what stands before it is given, and the damage is remembered.
@@ -7,6 +7,7 @@ Damage does not stop reading: what stands before it is given, and the damage is 
 import codecs
 import re
 import tempfile
+import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,13 @@ MAX_BYTES = 8 * 2**30
 MAX_LINE = 2**26
 
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is that of an empty archive
+# Python unpacks these in pieces of bounded size, whatever the archive says of itself.
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 0x1
 # Other compressed files are refused: only what is unpacked here is counted.
 OTHER_MAGIC = {
     b"\xfd7zXZ\x00": "xz",
-    b"PK\x03\x04": "zip",
     b"\x28\xb5\x2f\xfd": "zstandard",
 }
 BZIP2_MAGIC = re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)")
@@ -64,9 +68,7 @@ class Source:
         with open(self.path, "rb") as file:
             first = file.peek(16)[:16]
             _check_packing(first, self.path)
-            packed = first.startswith(GZIP_MAGIC)
-            pieces = self._gunzip(file) if packed else iter(lambda: file.read(CHUNK_BYTES), b"")
-            for chunk in pieces:
+            for chunk in self._pieces(file, first):
                 n_bytes += len(chunk)
                 if n_bytes > self.max_bytes:
                     raise ValueError(
@@ -109,6 +111,23 @@ class Source:
         if self.n_recoded:
             ledger.repair("bytes in a wrong encoding, read as Latin-1", self.n_recoded)
 
+    def _pieces(self, file, first):
+        if first.startswith(GZIP_MAGIC):
+            return self._gunzip(file)
+        if first.startswith(ZIP_MAGIC):
+            return self._unzip(file)
+        return iter(lambda: file.read(CHUNK_BYTES), b"")
+
+    def _unzip(self, file):
+        """Yield pieces of the only file in an archive, up to the end or to the first damage."""
+        try:
+            with zipfile.ZipFile(file) as archive:
+                member = _only_member(archive, self.path)
+                with archive.open(member) as unpacked:
+                    yield from iter(lambda: unpacked.read(CHUNK_BYTES), b"")
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError):
+            self.damage = "damaged zip data"
+
     def _gunzip(self, file):
         """Yield decompressed pieces up to the end or to the first damage."""
         unpacker, packed = zlib.decompressobj(wbits=31), file.read(CHUNK_BYTES)
@@ -142,6 +161,28 @@ class Source:
         return text
 
 
+def _only_member(archive, path):
+    """Return the file in an archive; folders and what macOS adds do not count."""
+    members = [
+        member
+        for member in archive.infolist()
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+    ]
+    if len(members) != 1:
+        names = [member.filename for member in members[:5]]
+        raise ValueError(
+            f"A zip file must hold one file; got {len(members)} in {str(path)!r}, {names}. Unpack "
+            "it, and name one of its files."
+        )
+    (member,) = members
+    if member.compress_type not in ZIP_METHODS or member.flag_bits & ENCRYPTED:
+        raise ValueError(
+            f"A zip file must be packed by the method deflate, without a password; got another in "
+            f"{str(path)!r}. Unpack it."
+        )
+    return member
+
+
 def _check_packing(first, path):
     """Refuse compressed files that cannot be unpacked within limits."""
     found = next((name for magic, name in OTHER_MAGIC.items() if first.startswith(magic)), None)
@@ -149,8 +190,8 @@ def _check_packing(first, path):
         found = "bzip2"
     if found is not None:
         raise ValueError(
-            f"A compressed file must be a gzip file; got {found} data in {str(path)!r}. Unpack it, "
-            "or pack it by gzip."
+            f"A compressed file must be a gzip or zip file; got {found} data in {str(path)!r}. "
+            "Unpack it, or pack it by gzip."
         )
 
 
@@ -201,7 +242,7 @@ def plain_file(path, max_bytes=MAX_BYTES):
     """Return the path of a file, or of a decompressed copy that lives as long as the context."""
     source = Source(path, max_bytes)
     with open(source.path, "rb") as file:
-        packed = file.read(2) == GZIP_MAGIC
+        packed = file.read(4).startswith((GZIP_MAGIC, *ZIP_MAGIC))
     if not packed:
         yield source.path
         return
@@ -211,7 +252,7 @@ def plain_file(path, max_bytes=MAX_BYTES):
             file.writelines(source.chunks())
         if source.damage:
             raise ValueError(
-                f"{str(path)!r} must be a whole gzip file; got {source.damage}. Fetch or "
+                f"{str(path)!r} must be a whole gzip or zip file; got {source.damage}. Fetch or "
                 "compress it again."
             )
         yield copy

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
 
+from skmtc.rankers.features._columns import Columns
+
 # How many columns a message names.
 N_NAMED = 5
 
@@ -25,8 +27,8 @@ def warn_odd_values(frame, table, transformer):
         The same as arrays, with the first row of each song.
 
     transformer : transformer
-        Fitted or unfitted transformer of songs. If it is no ColumnTransformer, which columns it
-        uses is not known, and nothing is compared.
+        Fitted or unfitted transformer of songs. If it is neither a ColumnTransformer nor a list of
+        columns, which columns it uses is not known, and nothing is compared.
     """
     columns = _chosen(transformer, frame)
     songs = table.songs.codes(frame[table.columns.song])
@@ -52,6 +54,8 @@ def warn_odd_values(frame, table, transformer):
 
 
 def _chosen(transformer, frame):
+    if isinstance(transformer, Columns):
+        return [c for c in transformer.columns if c in frame.columns]
     if not isinstance(transformer, ColumnTransformer):
         return []
     parts = [part if isinstance(part, list) else [part] for _, _, part in transformer.transformers]

@@ -101,7 +101,8 @@ def test_curves_leave_out_who_failed(comparison):
 
 def test_the_page_escapes_what_it_shows(comparison):
     class Table:
-        source, size = "<b>.csv", "3 rows"
+        source, size, sampled = "<b>.csv", "3 rows", "sampled: <some>"
+        whole_size = "9 rows"
 
     class Features:
         seed = 0
@@ -111,7 +112,7 @@ def test_the_page_escapes_what_it_shows(comparison):
             return "songs are described by a<b"
 
     page = report_html([comparison], Table, Features, {})
-    assert "&lt;b&gt;.csv: 3 rows" in page
+    assert "&lt;b&gt;.csv: 9 rows" in page
     assert "described by a&lt;b." in page
     assert "ValueError: &lt;no&gt;" in page
     assert page.count('class="best"') == 3
@@ -123,6 +124,12 @@ def test_the_page_escapes_what_it_shows(comparison):
         [comparison], Table, Features, {}, "Not finished: 2 of 9"
     )
     assert "All candidates are equally novel" in page
+    assert "Sampled: &lt;some&gt;: 3 rows." in page
+    assert "Use own songs: it is best; it is fitted in 2 s here." in page
+    assert "<pre>" not in page
+    code = report_html([comparison], Table, Features, {}, codes={"cold-users": "x < 'y'"})
+    assert "<pre>x &lt; &#x27;y&#x27;</pre>" in code
+    assert "skmtc fit &#x27;&lt;b&gt;.csv&#x27; --ranker own-songs --out model.skops" in code
 
 
 def test_columns_are_named_as_in_the_paper():

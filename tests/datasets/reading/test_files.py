@@ -149,7 +149,7 @@ def test_plain_file_unpacks_for_a_while(tmp_path):
         assert plain.read_bytes() == b"abc"
     assert not plain.exists()
     cut = _write(tmp_path, gzip.compress(b"abc" * 99)[:-9], "cut")
-    with pytest.raises(ValueError, match="must be a whole gzip file"), plain_file(cut):
+    with pytest.raises(ValueError, match="must be a whole gzip or zip file"), plain_file(cut):
         pass
 
 

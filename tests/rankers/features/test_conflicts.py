@@ -47,3 +47,11 @@ def test_lists_are_not_compared():
     tags = make_column_transformer(("drop", ["tags"]), ("passthrough", ["x0"]))
     table = X.assign(tags=pd.Series([[i] for i in range(len(X))]))
     RidgeRanker(song_features=tags).fit(table)
+
+
+@pytest.mark.parametrize("features", [["x0", "x1"], ("x0",)])
+def test_columns_named_in_a_list_are_compared(features):
+    wrong = X.copy()
+    wrong.loc[wrong.index[wrong["song"] == POPULAR][1], ["x0", "x2"]] = 9.0
+    with pytest.warns(UserWarning, match=r"several in 'x0' \(1 songs\)\. The"):
+        RidgeRanker(song_features=features).fit(wrong)
