@@ -1,4 +1,4 @@
-"""Judge several rankers by cross-validation."""
+"""Evaluate several rankers by cross-validation."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def compare(
     error_score: str | float = "raise",
     verbose: int = 0,
 ) -> pd.DataFrame:
-    """Fit rankers on the training sets of splits, and judge them on the test sets.
+    """Fit rankers on the training sets of splits, and evaluate them on the test sets.
 
     All rankers get the same splits. On a terminal, with rich installed (the extra `progress`), a
     bar shows how many fits are done.
@@ -94,7 +94,7 @@ def compare(
         Seed of the bootstrap.
 
     error_score : "raise" or float, default="raise"
-        What to do when a ranker cannot be fitted or judged. "raise": stop with the error. A
+        What to do when a ranker cannot be fitted or evaluated. "raise": stop with the error. A
         number, such as `np.nan`: go on with the others, and give this value to every metric of
         the ranker in that cv, with a warning that says why.
 
@@ -129,7 +129,7 @@ def compare(
 
     See Also
     --------
-    evaluate : Judge a fitted ranker.
+    evaluate : Evaluate a fitted ranker.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def fit_all(
     n_jobs=None,
     verbose=0,
 ):
-    """Fit and judge all rankers on all splits; see `compare`.
+    """Fit and evaluate all rankers on all splits; see `compare`.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def fit_all(
     ]
     # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
     done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
-        delayed(_fit_and_judge)(
+        delayed(_fit_and_evaluate)(
             ranker, X, train, test, metrics, candidates, exclude_seen, error_score
         )
         for _, ranker, _, _, train, test in tasks
@@ -225,7 +225,7 @@ def fit_all(
 
 @dataclass
 class Fit:
-    """One ranker, fitted and judged on one split.
+    """One ranker, fitted and evaluated on one split.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class Fit:
             return f"{what}: failed: {self.error}"
         means = self.table.drop(columns=["user", "playlist", "size", "setting"]).mean()
         told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
-        times = f"fitted in {self.fit_time:.1f} s, judged in {self.score_time:.1f} s"
+        times = f"fitted in {self.fit_time:.1f} s, evaluated in {self.score_time:.1f} s"
         return f"{what}: {times}: {told}"
 
 
@@ -307,7 +307,7 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_judge(ranker, X, train, test, metrics, candidates, exclude_seen, error_score):
+def _fit_and_evaluate(ranker, X, train, test, metrics, candidates, exclude_seen, error_score):
     start = middle = perf_counter()
     fit_time = np.nan
     try:

@@ -76,7 +76,7 @@ class CurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Judge a fitted ranker on a test table, and draw its curve.
+        """Evaluate a fitted ranker on a test table, and draw its curve.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class CurveDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Judge fitted rankers on a test table, and draw a curve of each.
+        """Evaluate fitted rankers on a test table, and draw a curve of each.
 
         Parameters
         ----------

@@ -159,7 +159,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return _mean_auc(self, X)
 
     def trial(self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True) -> Any:
-        """Lay out a test table for judging; scorers and `evaluate` start here.
+        """Build the test set of a table; scorers and `evaluate` start here.
 
         Parameters
         ----------
