@@ -46,7 +46,7 @@ def compare(
     error_score: str | float = "raise",
     verbose: int = 0,
 ) -> pd.DataFrame:
-    """Fit rankers on the training sets of splits, and judge them on the test sets.
+    """Fit rankers on the training sets of splits, and evaluate them on the test sets.
 
     All rankers get the same splits. On a terminal, with rich installed (the extra `progress`), a
     bar shows how many fits are done.
@@ -92,7 +92,7 @@ def compare(
         Seed of the bootstrap.
 
     error_score : "raise" or float, default="raise"
-        What to do when a ranker cannot be fitted or judged. "raise": stop with the error. A
+        What to do when a ranker cannot be fitted or evaluated. "raise": stop with the error. A
         number, such as `np.nan`: go on with the others, and give this value to every metric of
         the ranker in that cv, with a warning that says why.
 
@@ -127,7 +127,7 @@ def compare(
 
     See Also
     --------
-    evaluate : Judge a fitted ranker.
+    evaluate : Evaluate a fitted ranker.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def fit_all(
     verbose=0,
     inspect=None,
 ):
-    """Fit and judge all rankers on all splits; see `compare`.
+    """Fit and evaluate all rankers on all splits; see `compare`.
 
     `inspect` is called with each fitted ranker and the rows of training and test; what it returns
     is in `Fit.inspected`.
@@ -210,7 +210,7 @@ def fit_all(
     ]
     # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
     done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
-        delayed(_fit_and_judge)(
+        delayed(_fit_and_evaluate)(
             ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect
         )
         for _, ranker, _, _, train, test in tasks
@@ -227,7 +227,7 @@ def fit_all(
 
 @dataclass
 class Fit:
-    """One ranker, fitted and judged on one split.
+    """One ranker, fitted and evaluated on one split.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class Fit:
             return f"{what}: failed: {self.error}"
         means = self.table.drop(columns=["user", "playlist", "size", "setting"]).mean()
         told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
-        times = f"fitted in {self.fit_time:.1f} s, judged in {self.score_time:.1f} s"
+        times = f"fitted in {self.fit_time:.1f} s, evaluated in {self.score_time:.1f} s"
         return f"{what}: {times}: {told}"
 
 
@@ -313,7 +313,7 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_judge(
+def _fit_and_evaluate(
     ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect=None
 ):
     start = middle = perf_counter()

@@ -97,7 +97,7 @@ def test_progress_is_told(X, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("1/4 popularity, cold playlists, fold 0: fitted in ")
-    assert "judged in " in lines[3]
+    assert "evaluated in " in lines[3]
     assert "auc 0." in lines[3]
 
 

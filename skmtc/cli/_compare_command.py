@@ -191,7 +191,7 @@ def _compare_rankers(
     """Yield the comparison of the first ranker, of the first two, and so on."""
     lengths = _curve_lengths(table, splits)
     labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
-    judged = _once([*metrics, *labels])
+    computed = _once([*metrics, *labels])
     columns = ["ranker", "cv", "fold", "user", "playlist", *metrics]
     rows, playlists, intervals = [], [], {}
     examples = Examples(table, features, names, *splits[0])
@@ -206,21 +206,21 @@ def _compare_rankers(
                 parameters=config.parameters.get(name),
             )
         except CommandError as error:
-            rows.append(_failed(name, judged, error))
+            rows.append(_failed(name, computed, error))
         else:
             fits = fit_all(
                 {name: ranker},
                 table.X,
                 {setting: splits},
-                judged,
+                computed,
                 error_score=np.nan,
                 inspect=examples.inspect,
             )
-            row = fits_by_fold(fits, judged, np.nan)
-            means = row[[*judged, "fit_time", "score_time"]].mean(skipna=False)
+            row = fits_by_fold(fits, computed, np.nan)
+            means = row[[*computed, "fit_time", "score_time"]].mean(skipna=False)
             rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
             if not rows[-1]["error"]:
-                by_playlist = fits_by_playlist(fits, judged)
+                by_playlist = fits_by_playlist(fits, computed)
                 playlists.append(by_playlist[columns])
                 intervals[name] = _intervals(by_playlist, features.seed)
                 examples.add(name, fits[0].inspected)
@@ -253,8 +253,8 @@ def _sorted(rows, metrics):
     return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 
 
-def _failed(name, judged, error):
-    unknown = dict.fromkeys([*judged, "fit_time", "score_time"], np.nan)
+def _failed(name, computed, error):
+    unknown = dict.fromkeys([*computed, "fit_time", "score_time"], np.nan)
     return {"ranker": name} | unknown | {"error": str(error)}
 
 

@@ -1,7 +1,7 @@
 """Where the songs of playlists stand among all candidates.
 
 All metrics of this package are functions of a :class:`Ranking`, so that scores which are made
-once can be judged by many of them, and the counting is written once.
+once can be evaluated by many of them, and the counting is written once.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """A test table as a fitted ranker sees it: who asks, for which songs, and what is true.
 
-All judging goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
+All evaluation goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Block(NamedTuple):
 
 @dataclass
 class TestSet:
-    """The playlists of a test table, laid out for judging.
+    """The playlists of a test table, laid out for evaluation.
 
     Attributes
     ----------

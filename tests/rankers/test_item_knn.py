@@ -8,8 +8,9 @@ from sklearn import config_context
 from sklearn.metrics.pairwise import cosine_similarity
 
 from skmtc import ItemKNNRanker, PopularityRanker
+from skmtc._utils.sparse import cost_batches
 from skmtc.datasets import make_playlists
-from skmtc.rankers._item_knn import _batches, _largest
+from skmtc.rankers._item_knn import _largest
 
 X = make_playlists(15, 60, 50, 10, mean_length=6, random_state=0)[
     ["user", "playlist", "song", "artist"]
@@ -88,7 +89,7 @@ def test_blocks_change_nothing():
 
 def test_batches_cover_all_rows_and_stay_small():
     costs = np.array([5, 1, 1, 9, 30, 0, 2, 2])
-    batches = list(_batches(costs, 10))
+    batches = list(cost_batches(costs, 10))
     assert np.concatenate([np.arange(8)[batch] for batch in batches]).tolist() == list(range(8))
     assert all(costs[b][1:].sum() <= 10 for b in batches)
     assert len(batches) > 2

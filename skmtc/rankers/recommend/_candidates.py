@@ -47,7 +47,8 @@ def read_candidates(ranker, candidates, queries=None):
     frame = to_frame(candidates)
     columns = ranker.reader.find_columns(frame, ("song",))
     keys = [c for c in (columns.user, columns.playlist) if c is not None]
-    if keys and queries is not None:
+    # An array has all columns of the table of `fit`, as positions count, so it is one of songs.
+    if keys and queries is not None and is_table(candidates):
         return _read_pairs(ranker, frame, columns, queries)
     ids = read_ids(frame, columns.song, "song")
     _check_distinct(ids)

@@ -193,7 +193,8 @@ def test_one_row_per_song_in_a_ranker_and_new_songs(X):
     ranker = small_ranker(features).fit(X[~is_new])
     assert len(ranker.song_vectors_) == X.loc[~is_new, "song"].nunique()
     assert np.isfinite(ranker.predict(X[is_new])).all()
-    songs, _ = ranker.recommend(X[["user"]].head(2), candidates=X[is_new].drop_duplicates("song"))
+    new = X[is_new].drop_duplicates("song").drop(columns=["user", "playlist"])
+    songs, _ = ranker.recommend(X[["user"]].head(2), candidates=new)
     assert set(songs.ravel()) <= set(X.loc[is_new, "song"])
 
 

@@ -128,7 +128,8 @@ def test_new_songs_have_the_history_of_their_artist(X, paper, ranker):
     assert weight != 0
     np.testing.assert_allclose(added, weight * np.log1p(times.fillna(0)), atol=1e-9)
     queries = pd.DataFrame({"user": users})
-    _, scores = ranker.recommend(queries, n_recommendations=1, candidates=rows.iloc[[0]])
+    new = rows.iloc[[0]].drop(columns=["user", "playlist"])
+    _, scores = ranker.recommend(queries, n_recommendations=1, candidates=new)
     np.testing.assert_allclose(scores[:, 0], ranker.predict(rows), atol=1e-9)
     nobody = rows.assign(artist="unknown artist")
     np.testing.assert_allclose(ranker.predict(nobody), paper.predict(rows), atol=1e-9)
