@@ -156,6 +156,24 @@ class IrspackRP3(Competitor):
         self.catalogue_vectors_ = csr_array(model.W.T, dtype=np.float64)
 
 
+class IrspackEASE(Competitor):
+    """EASE, by `irspack`: ridge regression of each song on all others, in closed form.
+
+    It inverts a dense songs x songs matrix, which takes minutes and gigabytes for 20,000 songs.
+    """
+
+    package, module = "irspack", "irspack"
+
+    def _factorise(self, counts):
+        from irspack import DenseSLIMRecommender
+
+        options = {"reg": 300.0} | (self.options or {})
+        model = DenseSLIMRecommender(as_ones(counts), **options)
+        model.learn()
+        self.user_vectors_ = csr_array(as_ones(counts))
+        self.catalogue_vectors_ = np.ascontiguousarray(np.asarray(model.W).T)
+
+
 class IrspackIALS(Competitor):
     """The iALS of `irspack`, with features where there are any."""
 
@@ -175,8 +193,9 @@ class IrspackIALS(Competitor):
             features |= {"user_features": _sparse(self.user_attributes_), "lambda_user_feature": 1}
         if self.song_attributes_ is not None:
             features |= {"item_features": _sparse(self.song_attributes_), "lambda_item_feature": 1}
-        options = {"n_components": 128, "alpha0": 0.1, "reg": 0.003} | (self.options or {})
-        self._model = IALSRecommender(counts, random_seed=self.seed, **options, **features)
+        options = {"n_components": 128, "alpha0": 0.1, "reg": 0.003} | features
+        options |= self.options or {}
+        self._model = IALSRecommender(counts, random_seed=self.seed, **options)
         self._model.learn()
         self.user_vectors_ = self._model.get_user_embedding()
         self.catalogue_vectors_ = self._model.get_item_embedding()
