@@ -1,8 +1,9 @@
 """What a user might pick instead: other packages as rankers, judged by the same code.
 
-Each class fits a package's model on the users x songs matrix of playcounts, with song features and
-user attributes where it takes any, and gives vectors whose inner products are its scores. A class
-says in `cannot` which settings its package has no answer for, and why.
+Each class fits a package's model on the users x songs matrix of playcounts or on the playlists x
+songs matrix, with song features and user attributes where it takes any, and gives vectors whose
+inner products are its scores. A class says in `cannot` which settings its package has no answer
+for, and why.
 """
 
 import importlib
@@ -27,6 +28,9 @@ class Competitor(FeatureRanker):
     Subclasses implement `_factorise`, which sets `user_vectors_` and `catalogue_vectors_`, and, if
     they can, `_vectors_of_new_users` and `_vectors_of_new_songs`. Those whose results depend much
     on the options of the model have a `grid` to choose `options` from.
+
+    With ``by="playlist"``, the "users" of the model are playlists, which is the better choice where
+    all playlists are known, as they are when new songs are ranked.
     """
 
     package = module = ""
@@ -35,9 +39,10 @@ class Competitor(FeatureRanker):
     n_neighbors = 1
     grid = ()
 
-    def __init__(self, *, song_features=None, user_features=None, options=None, seed=0):
+    def __init__(self, *, song_features=None, user_features=None, by="user", options=None, seed=0):
         self.song_features = song_features
         self.user_features = user_features
+        self.by = by
         self.options = options
         self.seed = seed
 
@@ -57,8 +62,10 @@ class Competitor(FeatureRanker):
         if self.song_features is not None:
             self.song_attributes_ = self._fit_song_features(table, frame)
         self._fit_user_features(table, frame)
-        owned = one_hot(table.user_of_playlist, len(table.users)).T
-        self.counts_ = csr_matrix(owned @ as_ones(table.membership), dtype=np.float32)
+        counts = as_ones(table.membership)
+        if self.by == "user":
+            counts = one_hot(table.user_of_playlist, len(table.users)).T @ counts
+        self.counts_ = csr_matrix(counts, dtype=np.float32)
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # progress bars
             warnings.simplefilter("ignore")
             # Their own threads and those of BLAS get in each other's way.
@@ -66,12 +73,13 @@ class Competitor(FeatureRanker):
                 self._factorise(self.counts_)
 
     def _query_vectors(self, queries):
-        known = queries.users >= 0
+        codes = queries.users if self.by == "user" else queries.playlists
+        known = codes >= 0
         if known.all():
-            return self.user_vectors_[queries.users]
+            return self.user_vectors_[codes]
         rows = self._with_missing(self._transformer_input(queries.rows[~known], "user"))
         vectors = np.empty((len(queries), self.user_vectors_.shape[1]), dtype=np.float32)
-        vectors[known] = self.user_vectors_[queries.users[known]]
+        vectors[known] = self.user_vectors_[codes[known]]
         vectors[~known] = self._vectors_of_new_users(self.user_features_.transform(rows))
         return vectors
 
