@@ -39,12 +39,12 @@ import numpy as np
 import pandas as pd
 from boosting import LightGBMRanker
 from competitors import (
+    EASE,
     Cmfrec,
     Competitor,
     ImplicitALS,
     ImplicitBPR,
     ImplicitKNN,
-    IrspackEASE,
     IrspackIALS,
     IrspackRP3,
     RectoolsLightFM,
@@ -218,7 +218,7 @@ def rankers(X, setting, dimension=None):
         "implicit BPR": ImplicitBPR(),
         "implicit item kNN": ImplicitKNN(),
         "irspack RP3beta": IrspackRP3(),
-        "irspack EASE": IrspackEASE(),
+        "EASE": EASE(),
         "irspack iALS": IrspackIALS(**who),
         "irspack iALS, dense": NO_ARTISTS,
         "irspack iALS, one-hot": NO_ARTISTS,
