@@ -147,7 +147,7 @@ def read(parser, options):
 def run(X, options):
     """Judge the chosen rankers in all settings; give one row per playlist."""
     kept = Path(options.values) if options.values else None
-    parts = [pd.read_csv(kept)] if kept and kept.exists() else []
+    parts = [pd.read_csv(kept, low_memory=False)] if kept and kept.exists() else []
     wanted = options.rankers.lower().split(",")
     for splitter in splitters(X, options):
         if options.settings and splitter.setting not in options.settings:
