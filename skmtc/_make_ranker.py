@@ -10,7 +10,18 @@ from skmtc.features import (
     make_song_features,
     make_user_features,
 )
-from skmtc.rankers import HistoryTerms, MultitaskPlaylistRanker, RidgeRanker, StackingRanker
+from skmtc.rankers import (
+    HistoryTerms,
+    ItemKNNRanker,
+    MultitaskPlaylistRanker,
+    RidgeRanker,
+    StackingRanker,
+)
+
+# Weaker than the default of the ranker, which is a compromise: in a stack the multitask ranker
+# orders the whole list, and ridge regression is there for its top. On two sets of new songs held
+# out of training rows of 30Music, the stack gains .006 of HitRate@10 by it and loses .003 of AUC.
+RIDGE_L2 = 0.1
 
 
 def make_ranker(
@@ -25,12 +36,13 @@ def make_ranker(
 ) -> Any:
     """Make the ranker that suits a table, unfitted.
 
-    Where songs have attributes, it stacks three rankers, and learns for each situation how much
+    Where songs have attributes, it stacks four rankers, and learns for each situation how much
     each of them counts:
 
     - ``multitask``: multitask learning with all features and history terms, for known songs;
     - ``multitask_new``: the same with the features that new songs have;
-    - ``ridge``: ridge regression with identities, for the top of the list of new songs.
+    - ``ridge``: ridge regression with identities, for the top of the list of new songs;
+    - ``item_knn``: songs that share playlists with those of the user or playlist.
 
     Where nothing is known of songs but their ids, it is the first of these alone. The result is a
     plain estimator, which can be printed, cloned, tuned and taken apart.
@@ -75,7 +87,7 @@ def make_ranker(
     >>> X = make_playlists(random_state=0)
     >>> ranker = make_ranker(X, random_state=0)
     >>> [name for name, _ in ranker.estimators]
-    ['multitask', 'multitask_new', 'ridge']
+    ['multitask', 'multitask_new', 'ridge', 'item_knn']
     >>> make_ranker(X[["user", "playlist", "song"]]).history
     HistoryTerms(terms=('song', 'co-occurrence'))
     """
@@ -115,6 +127,11 @@ def make_ranker(
         **artist,
         **seeded,
     )
-    ridge = RidgeRanker(song_features=new_songs, user_features=users, **ids)
-    parts = [("multitask", multitask), ("multitask_new", multitask_new), ("ridge", ridge)]
+    ridge = RidgeRanker(l2=RIDGE_L2, song_features=new_songs, user_features=users, **ids)
+    parts = [
+        ("multitask", multitask),
+        ("multitask_new", multitask_new),
+        ("ridge", ridge),
+        ("item_knn", ItemKNNRanker(artist=roles.artist, **ids)),
+    ]
     return StackingRanker(parts, n_jobs=n_jobs, **seeded)

@@ -19,6 +19,12 @@ def test_a_table_with_attributes_is_stacked():
     names = [name for name, _, _ in parts["ridge"].song_features.transformers]
     assert "identity" in names
     assert "popularity" not in names
+    assert parts["item_knn"].artist == "artist"
+
+
+def test_neighbours_need_no_artist():
+    ranker = make_ranker(X.drop(columns="artist"), random_state=0)
+    assert dict(ranker.estimators)["item_knn"].artist is None
 
 
 def test_a_table_of_ids_is_not():
@@ -48,4 +54,4 @@ def test_anybody_and_any_song():
     )
     assert set(songs.ravel()) <= set(new["song"])
     assert np.isfinite(scores).all()
-    assert set(ranker.names_) == {"multitask", "multitask_new", "ridge"}
+    assert set(ranker.names_) == {"multitask", "multitask_new", "ridge", "item_knn"}

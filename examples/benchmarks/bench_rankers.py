@@ -6,6 +6,8 @@ setting, or is not installed, the table says so::
 
     python bench_rankers.py                            # generated playlists, all three settings
     python bench_rankers.py --aotm aotm2011.csv.gz     # real playlists; without song attributes
+    python bench_rankers.py --data 30music_2017 --rows rows.csv.gz --songs songs.csv.gz
+                                                       # real playlists; artists, albums and tags
     python bench_rankers.py --tiny                     # seconds, to see that it runs
     python bench_rankers.py --rankers als,mtc          # names that contain these
     python bench_rankers.py --tune                     # choose options of other packages first
@@ -18,6 +20,10 @@ setting: over users or, with several seeds, over draws, whose means then count t
 is recall@K, and all means, that of novelty too, are over the playlists of a draw. The other
 packages are optional; all come with ``pip install skmtc[bench]``, where cmfrec is built from
 source.
+
+The rows of 30music_2017 have the columns user, playlist and song, its songs the columns song,
+artist, album and tags. Songs in at least 5 playlists and playlists of at least 5 songs are kept. As
+release dates are unknown, the new songs are a random tenth.
 
 With `--tune`, options of other packages that have a grid in `competitors.py` are chosen by AUC on
 the training rows, split once more by the same rule. Ours are run as they are by default.
@@ -33,6 +39,7 @@ import numpy as np
 import pandas as pd
 from boosting import LightGBMRanker
 from competitors import (
+    EASE,
     Cmfrec,
     Competitor,
     ImplicitALS,
@@ -44,11 +51,14 @@ from competitors import (
 )
 from machine import machine
 from paired import means_with_errors
-from playlists import load
+from playlists import load, read_described_playlists, some_users
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import StandardScaler
 
 from skmtc import (
     CollocatedArtistRanker,
+    ItemKNNRanker,
     MatrixFactorizationRanker,
     MultitaskPlaylistRanker,
     OwnSongsRanker,
@@ -57,19 +67,41 @@ from skmtc import (
     RidgeRanker,
     SameArtistRanker,
     evaluate,
+    make_ranker,
 )
-from skmtc.features import make_song_features, make_user_features
+from skmtc.features import (
+    ArtistEmbedding,
+    IdentityEncoder,
+    TagEncoder,
+    guess_song_roles,
+    make_song_features,
+    make_user_features,
+)
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@100"]
 PACKAGES = ("implicit", "irspack", "rectools-lightfm", "cmfrec", "lightgbm", "gensim")
+DATA = ("generated", "aotm2011", "30music_2017")
 NO_ARTISTS = "the table has no artists"
+# Options of irspack with features. Those for new songs did best on songs held out of training rows
+# of 30Music 2017, among four to six of each.
+IALS_OF_NEW_SONGS = {
+    "dense": {"lambda_item_feature": 300.0, "alpha0": 0.03, "reg": 0.003},
+    "one-hot": {"lambda_item_feature": 3.0, "alpha0": 0.003, "reg": 0.01},
+}
+IALS_OF_KNOWN_SONGS = {
+    "dense": {"lambda_item_feature": 300.0},
+    "one-hot": {"lambda_item_feature": 3.0},
+}
 
 
 def main():
     """Run the comparison of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--aotm", help="table of AotM-2011, a CSV file")
+    parser.add_argument("--data", choices=DATA, help="which playlists; default: generated ones")
+    parser.add_argument("--aotm", help="table of AotM-2011, a CSV file; implies --data aotm2011")
+    parser.add_argument("--rows", help="rows of 30music_2017: user, playlist, song")
+    parser.add_argument("--songs", help="songs of 30music_2017: song, artist, album, tags")
     parser.add_argument("--user-share", type=float, default=1.0, help="share of the users to read")
     parser.add_argument("--tiny", action="store_true", help="small sizes")
     parser.add_argument("--rankers", default="", help="parts of names, separated by commas")
@@ -88,7 +120,7 @@ def main():
     parser.add_argument("--csv", help="file to write the table to")
     parser.add_argument("--values", help="file that keeps the value of each playlist")
     options = parser.parse_args()
-    data, X = load(options.aotm, tiny=options.tiny, user_share=options.user_share)
+    data, X = read(parser, options)
     data += f", user_size={options.user_size:g}, playlist_size={options.playlist_size:g}"
     data += f", random_state={' '.join(map(str, options.random_state))}"
     counts = {name: X[name].nunique() for name in ("user", "playlist", "song")}
@@ -100,10 +132,22 @@ def main():
         table.to_csv(options.csv, index=False)
 
 
+def read(parser, options):
+    """Return the name and the table of the playlists that the command line asks for."""
+    if options.data == "30music_2017":
+        if not (options.rows and options.songs):
+            parser.error("--data 30music_2017 needs the files --rows and --songs")
+        X = read_described_playlists(options.rows, options.songs)
+        return "30Music 2017", some_users(X, options.user_share).reset_index(drop=True)
+    if options.data == "aotm2011" and not options.aotm:
+        parser.error("--data aotm2011 needs the file --aotm")
+    return load(options.aotm, tiny=options.tiny, user_share=options.user_share)
+
+
 def run(X, options):
     """Judge the chosen rankers in all settings; give one row per playlist."""
     kept = Path(options.values) if options.values else None
-    parts = [pd.read_csv(kept)] if kept and kept.exists() else []
+    parts = [pd.read_csv(kept, low_memory=False)] if kept and kept.exists() else []
     wanted = options.rankers.lower().split(",")
     for splitter in splitters(X, options):
         if options.settings and splitter.setting not in options.settings:
@@ -123,7 +167,7 @@ def run(X, options):
 
 
 def splitters(X, options):
-    """Give each draw of the settings that a table allows: years tell which songs are new."""
+    """Return the splits of the settings that a table allows: new songs need a description."""
     for seed in options.random_state:
         yield ColdPlaylistSplit(
             user_size=options.user_size, playlist_size=options.playlist_size, random_state=seed
@@ -131,6 +175,8 @@ def splitters(X, options):
         yield ColdUserSplit(random_state=seed)
         if "year" in X:
             yield ColdSongSplit(random_state=seed)
+        elif "artist" in X:
+            yield ColdSongSplit(song_size=0.1, released=None, random_state=seed)
 
 
 def rankers(X, setting, dimension=None):
@@ -140,12 +186,14 @@ def rankers(X, setting, dimension=None):
     if dimension is not None and "song__encode__vector_size" in songs.get_params():
         songs.set_params(song__encode__vector_size=dimension)
     attributes = song_features(X, setting, learned=False) if described else None
-    users = make_user_features(X) if described else None
+    # Attributes of users are those of generated playlists.
+    users = make_user_features(X) if "country" in X else None
     history = ("song", "artist", "co-occurrence") if described else ("song", "co-occurrence")
     artist = "artist" if described else None
     ours = {
         "popularity": PopularityRanker(artist=artist),
         "own songs first": OwnSongsRanker(artist=artist),
+        "item kNN": ItemKNNRanker(artist=artist),
         "SAGH": SameArtistRanker() if described else NO_ARTISTS,
         "CAGH": CollocatedArtistRanker() if described else NO_ARTISTS,
         "WMF": MatrixFactorizationRanker(
@@ -161,17 +209,38 @@ def rankers(X, setting, dimension=None):
         "MTC with history": MultitaskPlaylistRanker(
             song_features=songs, user_features=users, history=history, n_jobs=-1
         ),
+        "recommended": make_ranker(X, random_state=0),
     }
+    # New songs are ranked for known playlists, so that other models learn vectors of playlists.
+    who = {"by": "playlist"} if setting == "cold songs" else {"user_features": users}
     others = {
         "implicit ALS": ImplicitALS(),
         "implicit BPR": ImplicitBPR(),
         "implicit item kNN": ImplicitKNN(),
         "irspack RP3beta": IrspackRP3(),
-        "irspack iALS": IrspackIALS(song_features=attributes, user_features=users),
-        "LightFM": RectoolsLightFM(song_features=attributes, user_features=users),
-        "cmfrec": Cmfrec(song_features=attributes, user_features=users),
+        "EASE": EASE(),
+        "irspack iALS": IrspackIALS(**who),
+        "irspack iALS, dense": NO_ARTISTS,
+        "irspack iALS, one-hot": NO_ARTISTS,
+        "LightFM": RectoolsLightFM(**who),
+        "cmfrec": Cmfrec(song_features=attributes, **who),
         "LightGBM": LightGBMRanker(song_features=songs, user_features=users),
     }
+    if described:
+        dense, one_hot, only_one_hot = (
+            plain_features(X, **parts)
+            for parts in ({"one_hot": False}, {}, {"artist_vectors": False})
+        )
+        options = IALS_OF_NEW_SONGS if setting == "cold songs" else IALS_OF_KNOWN_SONGS
+        others |= {
+            "irspack iALS, dense": IrspackIALS(
+                song_features=dense, options=options["dense"], **who
+            ),
+            "irspack iALS, one-hot": IrspackIALS(
+                song_features=one_hot, options=options["one-hot"], **who
+            ),
+            "LightFM": RectoolsLightFM(song_features=only_one_hot, **who),
+        }
     return ours | {name: _reason(ranker, setting) or ranker for name, ranker in others.items()}
 
 
@@ -184,6 +253,20 @@ def song_features(X, setting, *, learned=True):
         new_songs = setting == "cold songs" or not learned
         return make_song_features(X, new_songs=new_songs, random_state=0)
     return make_song_features(X[["song"]], random_state=0)
+
+
+def plain_features(X, *, artist_vectors=True, one_hot=True):
+    """Make the features that users of other packages would: tf-idf tags, vectors, one-hot names."""
+    roles = guess_song_roles(X)
+    artist = [] if roles.artist is None else [roles.artist]
+    parts = [
+        ("numeric", StandardScaler(), roles.numeric),
+        ("tags", TagEncoder(min_frequency=5), roles.tags),
+        ("artist", ArtistEmbedding(random_state=0), artist if artist_vectors else []),
+        ("one_hot", IdentityEncoder(), [*artist, *roles.identity] if one_hot else []),
+    ]
+    used = [part for part in parts if part[-1]]
+    return ColumnTransformer(used, sparse_threshold=1.0)
 
 
 def choose(name, ranker, train, splitter):
@@ -241,13 +324,15 @@ def by_draw(values):
     return means.assign(user=means["draw"], playlist=means["draw"])
 
 
-def _reason(competitor: Competitor, setting):
-    """Say why a competitor has no answer; None if it has."""
+def _reason(competitor: Competitor | str, setting):
+    """Return why a competitor has no answer; None if it has."""
+    if isinstance(competitor, str):
+        return competitor
     needs = {"cold users": competitor.user_features, "cold songs": competitor.song_features}
     if setting in competitor.cannot:
         return f"cannot: {competitor.cannot[setting]}"
     if setting in needs and needs[setting] is None:
-        return f"cannot: {setting.removeprefix('cold ')} have no attributes in this table"
+        return f"cannot: it has no attributes of {setting.removeprefix('cold ')} here"
     return competitor.missing()
 
 

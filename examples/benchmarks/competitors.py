@@ -1,8 +1,9 @@
 """What a user might pick instead: other packages as rankers, judged by the same code.
 
-Each class fits a package's model on the users x songs matrix of playcounts, with song features and
-user attributes where it takes any, and gives vectors whose inner products are its scores. A class
-says in `cannot` which settings its package has no answer for, and why.
+Each class fits a package's model on the users x songs matrix of playcounts or on the playlists x
+songs matrix, with song features and user attributes where it takes any, and gives vectors whose
+inner products are its scores. A class says in `cannot` which settings its package has no answer
+for, and why.
 """
 
 import importlib
@@ -11,7 +12,7 @@ import warnings
 from contextlib import redirect_stdout
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, hstack
+from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, eye_array, hstack
 from threadpoolctl import threadpool_limits
 
 from skmtc._utils.sparse import as_ones, one_hot
@@ -27,6 +28,9 @@ class Competitor(FeatureRanker):
     Subclasses implement `_factorise`, which sets `user_vectors_` and `catalogue_vectors_`, and, if
     they can, `_vectors_of_new_users` and `_vectors_of_new_songs`. Those whose results depend much
     on the options of the model have a `grid` to choose `options` from.
+
+    With ``by="playlist"``, the "users" of the model are playlists, which is the better choice where
+    all playlists are known, as they are when new songs are ranked.
     """
 
     package = module = ""
@@ -35,9 +39,10 @@ class Competitor(FeatureRanker):
     n_neighbors = 1
     grid = ()
 
-    def __init__(self, *, song_features=None, user_features=None, options=None, seed=0):
+    def __init__(self, *, song_features=None, user_features=None, by="user", options=None, seed=0):
         self.song_features = song_features
         self.user_features = user_features
+        self.by = by
         self.options = options
         self.seed = seed
 
@@ -57,8 +62,10 @@ class Competitor(FeatureRanker):
         if self.song_features is not None:
             self.song_attributes_ = self._fit_song_features(table, frame)
         self._fit_user_features(table, frame)
-        owned = one_hot(table.user_of_playlist, len(table.users)).T
-        self.counts_ = csr_matrix(owned @ as_ones(table.membership), dtype=np.float32)
+        counts = as_ones(table.membership)
+        if self.by == "user":
+            counts = one_hot(table.user_of_playlist, len(table.users)).T @ counts
+        self.counts_ = csr_matrix(counts, dtype=np.float32)
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()):  # progress bars
             warnings.simplefilter("ignore")
             # Their own threads and those of BLAS get in each other's way.
@@ -67,12 +74,13 @@ class Competitor(FeatureRanker):
 
     def vectors_of_queries(self, queries):
         """Return one vector per query."""
-        known = queries.users >= 0
+        codes = queries.users if self.by == "user" else queries.playlists
+        known = codes >= 0
         if known.all():
-            return self.user_vectors_[queries.users]
+            return self.user_vectors_[codes]
         rows = self._with_missing(self._transformer_input(queries.rows[~known], "user"))
         vectors = np.empty((len(queries), self.user_vectors_.shape[1]), dtype=np.float32)
-        vectors[known] = self.user_vectors_[queries.users[known]]
+        vectors[known] = self.user_vectors_[codes[known]]
         vectors[~known] = self._vectors_of_new_users(self.user_features_.transform(rows))
         return vectors
 
@@ -158,6 +166,28 @@ class IrspackRP3(Competitor):
         self.catalogue_vectors_ = csr_array(model.W.T, dtype=np.float64)
 
 
+class EASE(Competitor):
+    """EASE (H. Steck, 2019): ridge regression of each song on all others, in closed form.
+
+    With the users x songs matrix X, P = (X'X + l2 I)^-1 and d its diagonal, the scores are
+    X (I - P / d). As XP = (XX' + l2 I)^-1 X and d = (1 - diag(X' (XX' + l2 I)^-1 X)) / l2, a matrix
+    of users x users is inverted, which is exact and smaller than the usual one of songs x songs.
+    """
+
+    package = module = "numpy"
+
+    def _factorise(self, counts):
+        options = {"l2": 300.0} | (self.options or {})
+        held = csr_array(as_ones(counts), dtype=np.float64)
+        kernel = (held @ held.T).toarray()
+        kernel[np.diag_indices_from(kernel)] += options["l2"]
+        inverse = np.linalg.inv(kernel)
+        explained = np.asarray(held.multiply(inverse @ held).sum(axis=0)).ravel()
+        of_songs = csr_array(held.T) * (options["l2"] / (1.0 - explained))[:, None]
+        self.user_vectors_ = csr_array(hstack([csr_array(-inverse), held]))
+        self.catalogue_vectors_ = csr_array(hstack([of_songs, eye_array(held.shape[1])]))
+
+
 class IrspackIALS(Competitor):
     """The iALS of `irspack`, with features where there are any."""
 
@@ -177,8 +207,9 @@ class IrspackIALS(Competitor):
             features |= {"user_features": _sparse(self.user_attributes_), "lambda_user_feature": 1}
         if self.song_attributes_ is not None:
             features |= {"item_features": _sparse(self.song_attributes_), "lambda_item_feature": 1}
-        options = {"n_components": 128, "alpha0": 0.1, "reg": 0.003} | (self.options or {})
-        self._model = IALSRecommender(counts, random_seed=self.seed, **options, **features)
+        options = {"n_components": 128, "alpha0": 0.1, "reg": 0.003} | features
+        options |= self.options or {}
+        self._model = IALSRecommender(counts, random_seed=self.seed, **options)
         self._model.learn()
         self.user_vectors_ = self._model.get_user_embedding()
         self.catalogue_vectors_ = self._model.get_item_embedding()

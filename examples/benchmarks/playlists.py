@@ -20,6 +20,19 @@ def read_playlists(path, *, fewest_playlists=10, fewest_songs=5, user_share=1.0,
     return some_users(X, user_share, seed).reset_index(drop=True)
 
 
+def read_described_playlists(rows, songs, *, fewest_playlists=5, fewest_songs=5):
+    """Read playlists whose songs have an artist, an album and tags, such as 30Music of 2017.
+
+    The first file has the columns user, playlist and song, the second song, artist, album and tags.
+    Songs in at least `fewest_playlists` and playlists of at least `fewest_songs` are kept.
+    """
+    X = pd.read_csv(rows, usecols=["user", "playlist", "song"]).drop_duplicates()
+    X = filter_until_stable(X, fewest_playlists=fewest_playlists, fewest_songs=fewest_songs)
+    names = dict.fromkeys(["artist", "album", "tags"], str)
+    about = pd.read_csv(songs, usecols=["song", *names], dtype=names)
+    return X.merge(about, on="song", how="left")
+
+
 def filter_until_stable(X, *, fewest_playlists, fewest_songs):
     """Return the rows of songs in enough playlists and of playlists with enough songs."""
     n_rows = None

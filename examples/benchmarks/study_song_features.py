@@ -23,7 +23,7 @@ from typing import Any
 import pandas as pd
 from intervals import with_intervals
 from machine import machine, version
-from playlists import filter_until_stable
+from playlists import read_described_playlists
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -86,7 +86,10 @@ def main():
     options = parser.parse_args()
     if bool(options.rows and options.songs) == options.tiny:
         parser.error("pass either --rows and --songs or --tiny")
-    name, X = ("generated", generate()) if options.tiny else ("30Music", read(options))
+    if options.tiny:
+        name, X = "generated", generate()
+    else:
+        name, X = "30Music", read_described_playlists(options.rows, options.songs)
     print(
         f"{name}: {X['playlist'].nunique()} playlists of {X['user'].nunique()} users, {len(X)} rows"
     )
@@ -98,15 +101,6 @@ def main():
         print(tables[-1][["setting", "variant", *METRICS]].to_string(index=False), flush=True)
         if options.csv:
             pd.concat(tables, ignore_index=True).to_csv(options.csv, index=False)
-
-
-def read(options):
-    """Return the membership table with what is known about songs."""
-    rows = pd.read_csv(options.rows, usecols=["user", "playlist", "song"])
-    names = dict.fromkeys(["artist", "album", "tags"], str)
-    songs = pd.read_csv(options.songs, usecols=["song", *names], dtype=names)
-    rows = filter_until_stable(rows.drop_duplicates(), fewest_playlists=5, fewest_songs=5)
-    return rows.merge(songs, on="song", how="left")
 
 
 def generate():
