@@ -51,7 +51,8 @@ class MultitaskObjective:
         \varphi_i = \frac{1}{M_-} \Big( \sum_{m \in i} e^{-p f_{im}} \Big)^{1/p}
         \sum_{m \notin i} e^{f_{im}}
 
-    for `loss="ranking"`; p is `push`.
+    for `loss="ranking"`; p is `push`. With `sample_weight`, the loss of playlist i counts
+    :math:`\mathtt{sample\_weight}_i` times; N stays the number of playlists.
 
     Coefficients are one array `coef` of shape (1 + n_users + n_playlists, n_features): the shared
     weights in row 0, then one row per user, then one per playlist. With `fit_intercept` the last
@@ -82,6 +83,10 @@ class MultitaskObjective:
 
     push : float, default=1.0
         The larger, the more the lowest ranked songs of a playlist count.
+
+    sample_weight : array of shape (n_playlists,), default=None
+        Positive factor of the loss of each playlist; None stands for ones. Penalties are not
+        weighted, so only weights of mean 1 keep their relative size.
 
     loss : {"classification", "ranking"}, default="classification"
         The classification risk, or the p-norm push risk that it stands in for.
@@ -134,6 +139,7 @@ class MultitaskObjective:
         loss: Loss = "classification",
         fit_intercept: bool = True,
         n_jobs: int | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         self.user_l2 = user_l2
         self.playlist_l1 = playlist_l1
@@ -151,6 +157,9 @@ class MultitaskObjective:
         self.membership = membership
         self.user_of_playlist = np.asarray(user_of_playlist, dtype=np.intp)
         self.features = with_constant(features)
+        if sample_weight is None:
+            sample_weight = np.ones(membership.shape[0])
+        self.sample_weight = np.array(sample_weight, dtype=np.float64)
         self._check()
         self.n_playlists, self.n_songs = membership.shape
         self.n_features = self.features.shape[1] - (not fit_intercept)
@@ -163,6 +172,12 @@ class MultitaskObjective:
         self.playlists_of_user = np.bincount(self.user_of_playlist)
         self.positives = Positives(self.features, self.membership)
         self.negative_counts = self.n_songs - self.positives.counts
+        # Sums over songs are divided by these: means, times the weight of the playlist. A ranking
+        # loss is a product of two sums, so that only one of them takes the weight.
+        self.negative_divisors = self.negative_counts / self.sample_weight
+        self.positive_divisors = self.positives.counts / (
+            self.sample_weight if self.loss == "classification" else 1.0
+        )
         self._sum_by_user = csr_array(
             (
                 np.ones(self.n_playlists),
@@ -193,6 +208,7 @@ class MultitaskObjective:
         other.__dict__.pop("tiled_pass", None)
         other.membership = self.membership[order]
         other.user_of_playlist = self.user_of_playlist[order]
+        other.sample_weight = self.sample_weight[order]
         other._derive()
         return other
 
@@ -322,10 +338,12 @@ class MultitaskObjective:
         Returns
         -------
         terms : RiskTerms
-            Means over the songs in each playlist and over the others, and their gradients.
+            Means over the songs in each playlist and over the others, and their gradients, times
+            the weight of the playlist.
         """
         weights = self.padded(weights)
-        negatives = self.negative_counts if rows is None else self.negative_counts[rows]
+        chosen = slice(None) if rows is None else rows
+        outside, inside = self.negative_divisors[chosen], self.positive_divisors[chosen]
         positives = self.positives if rows is None else self.positives.take(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             scores = positives.scores(weights)
@@ -337,11 +355,11 @@ class MultitaskObjective:
                 groups = None if groups is None else np.where(shift == 0, groups, -1)
             sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows, groups=groups)
             exp = np.exp(-self.push * scores)
-            gradient = -positives.sum_features(exp) / positives.counts[:, None]
+            gradient = -positives.sum_features(exp) / inside[:, None]
             return RiskTerms(
-                negative=sums.exp / negatives,
-                negative_gradient=self._cut(sums.exp_features) / negatives[:, None],
-                positive=positives.reduce(np.add, exp) / positives.counts,
+                negative=sums.exp / outside,
+                negative_gradient=self._cut(sums.exp_features) / outside[:, None],
+                positive=positives.reduce(np.add, exp) / inside,
                 positive_gradient=self._cut(gradient),
                 shift=shift,
             )
@@ -416,8 +434,8 @@ class MultitaskObjective:
         """
         weights = self.padded(self.weights(coef))
         exp = np.exp(-self.push * self.positives.scores(weights))
-        positive = self.positives.sum_squares(exp) / self.positives.counts[:, None]
-        negative = self.tiled_pass.negative_square_sums(weights) / self.negative_counts[:, None]
+        positive = self.positives.sum_squares(exp) / self.positive_divisors[:, None]
+        negative = self.tiled_pass.negative_square_sums(weights) / self.negative_divisors[:, None]
         return np.asarray(self._cut(negative + self.push * positive))
 
     @property
@@ -437,12 +455,11 @@ class MultitaskObjective:
         squares = self.features * self.features
         feature_scale = np.asarray(squares.mean(axis=0), dtype=np.float64)[: self.n_features]
         feature_scale[feature_scale == 0] = 1.0
-        scale = np.tile(feature_scale, (self.shape[0], 1))
-        user = self.split(scale)[1]
-        user *= self.playlists_of_user[:, None]
-        user += 2 * self.user_l2
-        scale[1:] /= self.n_playlists
-        return scale
+        weight = self.sample_weight
+        factors = np.concatenate([[weight.sum()], self._sum_by_user @ weight, weight])
+        scale = np.outer(factors, feature_scale)
+        self.split(scale)[1][:] += 2 * self.user_l2
+        return np.asarray(scale / self.n_playlists)
 
     def l1_value(self, coef: Array) -> float:
         """Evaluate the l1 penalties.
@@ -527,7 +544,7 @@ class MultitaskObjective:
         Returns
         -------
         risk : float
-            Mean over playlists.
+            Mean over playlists, each times its weight.
         """
         return empirical_risk(self, coef, kind)
 
@@ -562,6 +579,14 @@ class MultitaskObjective:
             raise ValueError(
                 f"`user_of_playlist` must name one owner per playlist; got "
                 f"{len(self.user_of_playlist)} for {len(counts)} playlists. Check both arrays."
+            )
+        weight = self.sample_weight
+        if weight.shape != counts.shape or not (np.isfinite(weight) & (weight > 0)).all():
+            raise ValueError(
+                f"`sample_weight` must hold one positive number per playlist; got shape "
+                f"{weight.shape} for {len(counts)} playlists, and "
+                f"{int(np.sum(~(np.isfinite(weight) & (weight > 0))))} numbers that are not "
+                "positive and finite. Leave playlists of weight 0 out."
             )
         for name in ("user_l2", "playlist_l1", "shared_l1"):
             check_number(name, getattr(self, name), at_least=0)

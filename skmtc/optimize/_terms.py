@@ -14,13 +14,14 @@ class RiskTerms(NamedTuple):
     Attributes
     ----------
     negative : ndarray of shape (n_playlists,)
-        Mean of exp(score) over the songs outside the playlist.
+        Mean of exp(score) over the songs outside the playlist, times its weight.
 
     negative_gradient : ndarray of shape (n_playlists, n_features)
         Its gradient. Divided by `negative`, it is the mean of the songs, weighted by exp(score).
 
     positive : ndarray of shape (n_playlists,)
-        Mean of exp(-push * score) over the songs of the playlist.
+        Mean of exp(-push * score) over the songs of the playlist; for the classification loss,
+        times its weight.
 
     positive_gradient : ndarray of shape (n_playlists, n_features)
         Gradient of `positive / push`.

@@ -157,7 +157,10 @@ class Blocks:
         playlists, kind = start.block.playlists, shared.dtype
         songs = [_fixed(a) for a in self._songs(playlists)]
         nothing = np.empty((0, len(shared)), dtype=kind)
-        expansion = [_fixed(nothing if a is None else a) for a in start.expansion]
+        given = start.expansion
+        if given.log_weight is None:
+            given = given._replace(log_weight=np.zeros_like(given.scale))
+        expansion = [_fixed(nothing if a is None else a) for a in given]
         end = Totals(*(np.array(a) for a in start.totals))
         damping = np.array(start.damping)
         gains, converged = compiled(

@@ -4,10 +4,11 @@ Where every playlist has the weights w, the classification losses add up song by
 
     sum_i phi_i(w) = sum_m  a_m exp(-push x_m.w) / push + c_m exp(x_m.w),
 
-    a_m = sum of 1 / M+_i over the playlists of song m,
-    c_m = sum of 1 / M-_i over the other playlists,
+    a_m = sum of v_i / M+_i over the playlists of song m,
+    c_m = sum of v_i / M-_i over the other playlists,
 
-so a Newton step costs one weighted Gram matrix of the songs, whatever the number of playlists.
+with the sample weights v_i, so a Newton step costs one weighted Gram matrix of the songs, whatever
+the number of playlists.
 """
 
 from typing import Any
@@ -87,8 +88,8 @@ def best_common_weights(
 def _song_weights(objective: MultitaskObjective) -> tuple[Array, Array]:
     """Return what each song counts as a positive and as a negative, over all playlists."""
     counts, songs = objective.positives.counts, objective.membership.indices
-    inverse = 1 / objective.negative_counts
-    positive = np.bincount(songs, np.repeat(1 / counts, counts), minlength=objective.n_songs)
+    pull, inverse = 1 / objective.positive_divisors, 1 / objective.negative_divisors
+    positive = np.bincount(songs, np.repeat(pull, counts), minlength=objective.n_songs)
     inside = np.bincount(songs, np.repeat(inverse, counts), minlength=objective.n_songs)
     negative = np.maximum(inverse.sum() - inside, 0.0)
     return np.asarray(positive, dtype=np.float64), np.asarray(negative, dtype=np.float64)

@@ -53,7 +53,7 @@ def _copy(source: Any, out: Any) -> None:
 @compile_part
 def _bend(expansion: Any, i: int, direction: Any, out: Any) -> None:
     """Multiply a direction by the modelled Hessian of log Z of playlist i."""
-    _, _, _, scale, removed, added, covariance = expansion
+    _, _, _, scale, removed, added, covariance, _ = expansion
     n_features = direction.size
     for b in range(n_features):
         out[b] = 0
@@ -113,7 +113,7 @@ def _evaluate(
     loss; mean of the songs; scratch) are filled. Returns the value, and the factors of the Hessian.
     """
     features, indptr, indices, push, is_ranking = problem
-    centre, log_negative, mean = expansion[0], expansion[1], expansion[2]
+    centre, log_negative, mean, log_weight = expansion[0], expansion[1], expansion[2], expansion[7]
     slope, inside, step = vectors[0], vectors[1], vectors[2]
     songs = indices[indptr[i] : indptr[i + 1]]
     half = gradient.dtype.type(0.5)
@@ -134,7 +134,7 @@ def _evaluate(
             slope[d] -= inside[d]
             gradient[d] = factor * slope[d]
         return loss, factor, push * factor
-    negative, positive = np.exp(log_outside), np.exp(log_sum - np.log(songs.size))
+    negative, positive = np.exp(log_outside), np.exp(log_sum + log_weight[i] - np.log(songs.size))
     outer, inner = kind(negative), kind(positive)
     for d in range(step.size):
         gradient[d] = outer * slope[d] - inner * inside[d]
@@ -154,7 +154,7 @@ def _diagonal(
 ) -> None:
     """Return the diagonal of playlist i's Hessian, kept away from zero."""
     features, indptr, indices, _, is_ranking = problem
-    _, _, _, scale, removed, added, covariance = expansion
+    _, _, _, scale, removed, added, covariance, _ = expansion
     slope, inside = vectors[0], vectors[1]
     songs = indices[indptr[i] : indptr[i + 1]]
     for d in range(diagonal.size):

@@ -126,6 +126,7 @@ class ExactLosses:
     def __init__(self, objective: MultitaskObjective, features: Array | csr_array) -> None:
         self.features = np.asarray(to_dense(features), dtype=np.float64)
         self.membership = objective.membership
+        self.sample_weight = objective.sample_weight
         self.push, self.is_ranking = objective.push, objective.loss == "ranking"
         self._row_bytes = 8 * objective.n_songs * (4 + features.shape[1])
 
@@ -137,14 +138,14 @@ class ExactLosses:
         """Return the loss of each playlist; inf where it overflows."""
         losses = np.empty(len(weights))
         for rows, inside in self._batches(len(weights)):
-            losses[rows] = self._losses(weights[rows] @ self.features.T, inside)[0]
+            losses[rows] = self._losses(weights[rows] @ self.features.T, inside, rows)[0]
         return losses
 
     def gradients(self, weights: Array) -> tuple[Array, Array]:
         """Return the loss of each playlist and its gradient."""
         losses, gradients = np.empty(len(weights)), np.empty(weights.shape)
         for rows, inside in self._batches(len(weights)):
-            losses[rows], slopes, _ = self._losses(weights[rows] @ self.features.T, inside)
+            losses[rows], slopes, _ = self._losses(weights[rows] @ self.features.T, inside, rows)
             gradients[rows] = slopes @ self.features
         return losses, gradients
 
@@ -154,7 +155,7 @@ class ExactLosses:
         out = Expansion2(np.empty(n), np.empty((n, d)), np.empty((n, d, d)))
         for rows, inside in self._batches(n):
             scores = weights[rows] @ self.features.T
-            out.losses[rows], slopes, curvatures = self._losses(scores, inside)
+            out.losses[rows], slopes, curvatures = self._losses(scores, inside, rows)
             out.gradients[rows] = slopes @ self.features
             # H_i = sum_m curvature_im x_m x_m' (+ rank-one parts of a ranking loss)
             weighted = curvatures[:, None, :] * self.features.T
@@ -163,23 +164,25 @@ class ExactLosses:
                 self._add_rank_one(out, rows, scores, inside)
         return out
 
-    def _losses(self, scores: Array, inside: Mask) -> tuple[Array, Array, Array]:
+    def _losses(self, scores: Array, inside: Mask, rows: slice) -> tuple[Array, Array, Array]:
         """Return losses, and their first and second derivatives by single scores."""
+        weight = self.sample_weight[rows, None]
         with np.errstate(over="ignore", invalid="ignore"):
             if self.is_ranking:
-                return self._ranking(scores, inside)
+                return self._ranking(scores, inside, weight)
             counts = inside.sum(axis=1, keepdims=True)
-            pull = np.exp(np.where(inside, -self.push * scores, -np.inf)) / counts
-            rest = np.exp(np.where(inside, -np.inf, scores)) / (inside.shape[1] - counts)
+            others = inside.shape[1] - counts
+            pull = np.exp(np.where(inside, -self.push * scores, -np.inf)) * (weight / counts)
+            rest = np.exp(np.where(inside, -np.inf, scores)) * (weight / others)
             losses = pull.sum(axis=1) / self.push + rest.sum(axis=1)
             return losses, rest - pull, rest + self.push * pull
 
-    def _ranking(self, scores: Array, inside: Mask) -> tuple[Array, Array, Array]:
+    def _ranking(self, scores: Array, inside: Mask, weight: Array) -> tuple[Array, Array, Array]:
         """Expand exp(psi), psi = log-sum-exp(-p s) / p over the songs + log-mean-exp(s) outside."""
         pull, log_pull = _softmax(np.where(inside, -self.push * scores, -np.inf))
         rest, log_rest = _softmax(np.where(inside, -np.inf, scores))
         log_rest -= np.log((~inside).sum(axis=1))
-        losses = np.exp(log_pull / self.push + log_rest)
+        losses = weight[:, 0] * np.exp(log_pull / self.push + log_rest)
         scale = losses[:, None]
         return losses, scale * (rest - pull), scale * (rest + self.push * pull)
 

@@ -111,6 +111,7 @@ class FixedShared(MultitaskObjective):
         other = copy(self)
         other.__dict__.pop("tiled_pass", None)
         other.membership = self.membership[rows]
+        other.sample_weight = self.sample_weight[rows]
         owners, other.user_of_playlist = np.unique(self.user_of_playlist[rows], return_inverse=True)
         other.n_playlists, other.n_users = len(rows), len(owners)
         other.shape = (1 + other.n_users + other.n_playlists, self.n_features)
@@ -339,6 +340,7 @@ class UsersOnly(ProxNewton):
         scale, *pair = self.curvature
         other.curvature = Curvature(scale[rows], *(None if p is None else p[rows] for p in pair))
         other.damping = self.damping[rows]
+        other._take_log_weight()
         other.swept = Totals(self.swept.playlist[rows], self.swept.user[users])
         totals = Totals(point.totals.playlist[rows], point.totals.user[users])
         return other, Iterate(totals, point.shared, *(part[rows] for part in point[2:]))

@@ -151,7 +151,7 @@ class SortedProblem:
             inside_features = to_dense(held @ self.features)
             total_features = to_dense(exp @ self.features)
             held.data = pushed[held.indices]
-            counts, others = problem.positives.counts, problem.negative_counts
+            counts, others = problem.positive_divisors, problem.negative_divisors
             terms = RiskTerms(
                 negative=(total - inside) / others,
                 negative_gradient=(total_features - inside_features) / others[:, None],

@@ -225,6 +225,7 @@ class ProxNewton(SolverState):
         self.curvature = Curvature(ones, None, None)
         self.damping = ones
         self.covariance: Array = np.empty((0, 0))
+        self._take_log_weight()
 
     def forget_history(self) -> None:
         """Start to count anew."""
@@ -480,6 +481,9 @@ class ProxNewton(SolverState):
         covariance = tilted_moments(self.problem.features, scores).covariance
         self.covariance = covariance.astype(self.problem.dtype)
 
+    def _take_log_weight(self) -> None:
+        self.log_weight = np.log(self.problem.objective.sample_weight).astype(self.problem.dtype)
+
     def _expansion(self, point: Iterate) -> Expansion:
         return Expansion(
             point.totals.playlist,
@@ -487,4 +491,5 @@ class ProxNewton(SolverState):
             point.mean,
             *self.curvature,
             self.covariance,
+            self.log_weight,
         )

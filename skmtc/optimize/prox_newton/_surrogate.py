@@ -45,6 +45,10 @@ class Expansion(NamedTuple):
 
     covariance : ndarray of shape (n_features, n_features)
         Shared by all playlists.
+
+    log_weight : ndarray of shape (n,) or None
+        Logarithm of the weight of each playlist's loss, which log Z contains already; None stands
+        for zeros.
     """
 
     weights: Array
@@ -54,6 +58,7 @@ class Expansion(NamedTuple):
     removed: Array | None
     added: Array | None
     covariance: Array
+    log_weight: Array | None = None
 
     def take(self, rows: slice) -> "Expansion":
         """Return the model of a block of playlists."""
@@ -65,6 +70,7 @@ class Expansion(NamedTuple):
             None if self.removed is None else self.removed[rows],
             None if self.added is None else self.added[rows],
             self.covariance,
+            None if self.log_weight is None else self.log_weight[rows],
         )
 
     def product(self, directions: Array) -> Array:
@@ -126,7 +132,10 @@ class BlockSurrogate:
         self.positives = positives
         self.loss = loss
         self.push = positives.push
-        self._log_counts = np.log(positives.counts).astype(positives.dtype)
+        log_counts = np.log(positives.counts)
+        if expansion.log_weight is not None:
+            log_counts = log_counts - expansion.log_weight
+        self._log_counts = log_counts.astype(positives.dtype)
 
     def evaluate(self, weights: Array) -> SurrogateValue:
         """Evaluate value, gradient and the pieces of the Hessian."""
