@@ -30,6 +30,18 @@ def compiled_sweep() -> Any:
 
 
 @cache
+def compiled_own_sums() -> Any:
+    """Return the compiled sums over the songs of playlists, or None without numba."""
+    return _load("_compiled_own", "own_sums")
+
+
+@cache
+def compiled_newton() -> Any:
+    """Return the compiled Newton steps of users, or None without numba."""
+    return _load("prox_newton._compiled_newton", "newton_users")
+
+
+@cache
 def compiled_rows() -> Any:
     """Give the module of compiled loops over sparse rows, or None without numba."""
     return _load("_compiled_rows")
