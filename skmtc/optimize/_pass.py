@@ -225,6 +225,9 @@ class TiledPass:
 
     def _mask_of(self, rows: NDArray[np.intp]) -> "Mask":
         masked = np.flatnonzero(rows >= 0)
+        if len(masked) == 0:
+            nothing = np.zeros(len(self.tiles), dtype=np.int32)
+            return Mask(nothing[:0], nothing)
         membership = self.membership[rows[masked]]
         row = np.repeat(masked, np.diff(membership.indptr))
         tile_of, column = np.divmod(membership.indices, self.tiles[0].stop)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from skmtc.optimize import _compiled
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._pass import NegativeSums, TiledPass
 from skmtc.optimize._terms import RiskTerms
 from skmtc.optimize.prox_newton._blocks import Block, BlockRules, Blocks
 from skmtc.optimize.prox_newton._curvature import SplitFeatures
@@ -179,6 +179,8 @@ class SortedProblem:
         """Evaluate the point where all playlists have the shared weights; this needs no pass."""
         problem = self.objective
         weights = problem.padded(shared[None])[0]
+        if self.own_sums is not None:
+            return self._evaluate_common_compiled(shared, weights)
         scores = np.asarray(problem.features @ weights, dtype=np.float64)
         shift = 0.0
         if self.given.loss == "ranking":  # which does not change with it
@@ -211,6 +213,23 @@ class SortedProblem:
                 whole[little] = part
         return point
 
+    def _evaluate_common_compiled(
+        self, shared: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Iterate:
+        """Do what `evaluate_common` does: one row of sums over all songs serves everybody."""
+        problem, n = self.objective, self.objective.n_playlists
+        row = weights.astype(np.float32)
+        with np.errstate(over="ignore"):
+            exp = np.exp((problem.features @ row).astype(np.float64))
+            total = np.array([exp.sum()])
+            sums = NegativeSums(total, np.asarray(exp @ problem.features)[None])
+        shared = row[: self.given.n_features].astype(np.float64)
+        tiled_row = np.tile(row[: self.given.n_features], (n + problem.n_users, 1))
+        totals = Totals(tiled_row[:n], tiled_row[n:])
+        codes, padded = np.arange(n), np.tile(row, (n, 1))
+        tiled = problem.tiled_pass
+        return self._subtract_own(totals, shared, padded, sums, np.zeros_like(codes), codes, tiled)
+
     def evaluate_rows(
         self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
     ) -> Iterate:
@@ -242,9 +261,22 @@ class SortedProblem:
         row_of = np.empty(len(codes), dtype=np.intp)
         row_of[alone], row_of[same] = np.arange(len(alone)), len(alone) + group
         padded = np.ascontiguousarray(objective.padded(weights), dtype=np.float32)
-        everybody = np.full(len(chosen), -1)
-        sums = tiled.negative_sums(padded[chosen], everybody)
-        own = self._own(padded, rows)
+        sums = tiled.negative_sums(padded[chosen], np.full(len(chosen), -1))
+        return self._subtract_own(totals, shared, padded, sums, row_of, codes, tiled)
+
+    def _subtract_own(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        padded: Array,
+        sums: NegativeSums,
+        row_of: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        tiled: TiledPass,
+    ) -> Iterate:
+        """Subtract the own songs of playlists from sums over all songs, whose rows they share."""
+        objective = self.objective
+        own = self._own(padded, codes)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             outside = sums.exp[row_of] - own.inside
             # (sum over all - sum over own) / outside, without leaving single precision
@@ -275,11 +307,10 @@ class SortedProblem:
                 np.ascontiguousarray(gradients[:, :width]),
             )
 
-    def _own(self, weights: Array, rows: NDArray[np.intp] | None) -> "OwnSums":
-        """Sum over the songs of playlists, of all or of some."""
-        objective = self.objective
-        held = objective.membership if rows is None else objective.membership[rows]
-        n = len(weights)
+    def _own(self, weights: Array, codes: NDArray[np.intp]) -> "OwnSums":
+        """Sum over the songs of some playlists."""
+        objective, n = self.objective, len(weights)
+        held = objective.membership if n == objective.n_playlists else objective.membership[codes]
         sums = OwnSums(np.empty(n), np.empty(n), np.empty_like(weights), np.empty_like(weights))
         compiled, push = self.own_sums, objective.push
         fixed = [np.require(a, requirements=["C", "W"]) for a in (held.indptr, held.indices)]

@@ -39,8 +39,7 @@ Mask = NDArray[np.bool_]
 N_BUCKETS = 6
 # Above this many features one Hessian costs more than better shared steps save.
 FEATURES_FOR_BUCKETS = 300
-# Rounds go on while one brings more than this share of all they brought.
-MOST_ROUNDS, WORTHWHILE = 10, 0.1
+MOST_ROUNDS = 10
 # log Z of a user whose playlists are all active: its exponential is zero.
 NOTHING = -80.0
 SMALLEST_SCALE, LARGEST_SCALE = 0.3, 1e4
@@ -57,7 +56,7 @@ def rows_pay(problem: SortedProblem) -> bool:
         given.loss == "classification"
         and problem.dtype == np.float32
         and problem.objective.membership.indices.dtype == np.int32
-        and min(given.user_l2, given.playlist_l1) > 0
+        and min(problem.penalties.user_l2, problem.penalties.playlist_l1) > 0
         and given.n_features <= MOST_FEATURES
         and problem.rules.compiled
         and _compiled.compiled_newton() is not None
@@ -291,7 +290,7 @@ class RowModel:
         self._pull = (1 / problem.objective.positive_divisors).astype(np.float32)
 
     def minimise(
-        self, *, n_rounds: int = MOST_ROUNDS, n_newton: int = 1
+        self, *, n_rounds: int = MOST_ROUNDS, n_newton: int = 1, worthwhile: float = 0.1
     ) -> tuple[Totals, Double, float]:
         """Alternate steps of the shared weights and Newton steps of all users.
 
@@ -302,6 +301,9 @@ class RowModel:
 
         n_newton : int, default=1
             Newton steps of each user in a round.
+
+        worthwhile : float, default=0.1
+            Rounds go on while one brings more than this share of all they brought.
 
         Returns
         -------
@@ -322,7 +324,7 @@ class RowModel:
             self.move_shared(metric)
             self._newton(n_newton)
             last, value = value, self.values.sum() + l1 * np.abs(self.shared).sum()
-            if number and not last - value > WORTHWHILE * (before - value):
+            if number and not last - value > worthwhile * (before - value):
                 break
         return self.totals(), self.shared, float(before - value)
 

@@ -16,6 +16,7 @@ from skmtc.optimize.prox_newton._exact_solver import ExactSolver
 from skmtc.optimize.prox_newton._inner import InnerProblem
 from skmtc.optimize.prox_newton._problem import Iterate
 from skmtc.optimize.prox_newton._rows import (
+    EigenBasis,
     RowModel,
     active_playlists,
     eigen_basis,
@@ -33,13 +34,13 @@ Array = NDArray[np.floating[Any]]
 
 # An iteration on a sample costs half of one on all songs. Measured on real playlists, four start
 # within one part in a thousand of the minimum, which saves two passes; seven gain nothing more.
-SAMPLED_ITERATIONS = 5
+SAMPLED_ITERATIONS = 7
 # Rows take their first iterations on a small sample, the others on a large one; playlists, which
 # take a sample for each of their steps less often, on one in between.
 ROUGH_ITERATIONS = 2
-ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 48
-# A sample is wrong by about this share of `tol` = 1e-3: what a step gains below it is noise.
-ENOUGH = 0.5
+ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 40
+# A sample is wrong by about as much as `tol` = 1e-3: a step that gains less is not evaluated on it.
+ENOUGH = 1.0
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
 MAX_NULL_STEPS = 8
@@ -52,6 +53,9 @@ WORTHWHILE = 0.3
 LOOSE_GAP = 0.6
 MOST_SHORT_STEPS = 6
 MOST_ROW_ITERATIONS = 8
+# Rounds of an iteration go on while one brings more than this share of all they brought. A pass
+# over a sample costs little more than a round.
+MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
 EASY_ITERATIONS = 3
 LARGEST_RATE = 0.98
 
@@ -243,6 +247,7 @@ class ProxNewton(SolverState):
         self.covariance: Array = np.empty((0, 0))
         self._take_log_weight()
         self.model: RowModel | None = None
+        self.basis: EigenBasis | None = None
         self.rows = rows_pay(self.problem)
 
     def forget_history(self) -> None:
@@ -252,6 +257,11 @@ class ProxNewton(SolverState):
         self.short_steps = 0
         self.trusted = False
         self.row_iterations = 0
+
+    def change_penalties(self, point: Iterate, **penalties: float) -> None:
+        """Go on from an iterate with other penalties."""
+        super().change_penalties(point, **penalties)
+        self.rows = rows_pay(self.problem)
 
     def start(self, coef0: NDArray[np.float64] | None) -> Iterate:
         """Find the point of the first full pass."""
@@ -406,8 +416,9 @@ class ProxNewton(SolverState):
         # At the shared weights a sample has the sums of the catalogue: `common` needs no pass.
         point, sample = common, None
         for number in range(SAMPLED_ITERATIONS):
-            totals, shared = self._minimise_surrogate(point, settled=number >= ROUGH_ITERATIONS)
-            if self.predicted <= ENOUGH * self.tol * self.problem.value(point):
+            settled = number >= ROUGH_ITERATIONS
+            totals, shared = self._minimise_surrogate(point, on_sample=True, settled=settled)
+            if settled and self.predicted <= ENOUGH * self.tol * self.problem.value(point):
                 return totals, shared
             if number in sizes:
                 sample = sampled_pass(
@@ -441,7 +452,7 @@ class ProxNewton(SolverState):
         return {0: rough, ROUGH_ITERATIONS: fine}
 
     def _minimise_surrogate(
-        self, point: Iterate, *, settled: bool = True
+        self, point: Iterate, *, on_sample: bool = False, settled: bool = True
     ) -> tuple[Totals, NDArray[np.float64]]:
         """Minimise the surrogate, by rows or by playlists; `predicted` is how much lower it gets.
 
@@ -454,12 +465,17 @@ class ProxNewton(SolverState):
                 point.totals, point.shared, self.damping
             )
             return totals, shared
+        if self.basis is None:
+            self.basis = eigen_basis(self.problem.features, self.covariance)
         active = active_playlists(self.problem, point, screen=settled)
         self.model = RowModel(
             self.problem, point, active, self.curvature.scale, self.basis, self.threads
         )
-        rounds = {} if settled else {"n_rounds": 1, "n_newton": 2}
-        totals, shared, self.predicted = self.model.minimise(**rounds)
+        if not settled:
+            totals, shared, self.predicted = self.model.minimise(n_rounds=1, n_newton=2)
+        else:
+            worthwhile = MORE_ROUNDS_ON_SAMPLES if on_sample else MORE_ROUNDS
+            totals, shared, self.predicted = self.model.minimise(worthwhile=worthwhile)
         return totals, shared
 
     def _accept(
@@ -534,8 +550,8 @@ class ProxNewton(SolverState):
     def _learn(self, old: Iterate, new: Iterate, forget: float = 0.0) -> None:
         if self.rows and self.model is not None:
             model = self.model
-            sums = row_sums(self.problem, new, model.active, self.basis)
-            scales = learn_scales(model.sums, sums, model.scale, self.basis)
+            sums = row_sums(self.problem, new, model.active, model.basis)
+            scales = learn_scales(model.sums, sums, model.scale, model.basis)
             self.curvature = Curvature(scales[model.row_of], None, None)
             return
         step = new.totals.playlist - old.totals.playlist
@@ -562,8 +578,7 @@ class ProxNewton(SolverState):
         moments = self.problem.split_features.moments(scores.astype(np.float64))
         covariance = moments.covariance
         self.covariance = covariance.astype(self.problem.dtype)
-        if self.rows:
-            self.basis = eigen_basis(self.problem.features, covariance)
+        self.basis = None
 
     def _take_log_weight(self) -> None:
         self.log_weight = np.log(self.problem.objective.sample_weight).astype(self.problem.dtype)

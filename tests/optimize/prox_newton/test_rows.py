@@ -25,6 +25,7 @@ from skmtc.optimize.prox_newton._rows import (
     learn_scales,
     row_sums,
 )
+from skmtc.optimize.prox_newton._solver import prox_newton_path
 
 pytest.importorskip("numba")
 
@@ -393,3 +394,23 @@ def test_warm_start_and_weak_penalties():
     assert again.objective <= first.objective * (1 + 1e-6)
     best = solve_prox_newton(objective, tol=1e-5).objective
     assert not first.converged or first.objective <= best * (1 + 1e-3)
+
+
+def test_a_path_goes_on_by_rows_or_playlists(monkeypatch):
+    calls = _counted(monkeypatch)
+    objective = MultitaskObjective(*_large(), user_l2=1.0, playlist_l1=1.0)
+    settings = [
+        {"user_l2": user_l2, "playlist_l1": playlist_l1, "shared_l1": 0.01}
+        for user_l2, playlist_l1 in ((1.0, 1.0), (0.3, 0.0), (0.3, 0.3))
+    ]
+    counts = []
+    for setting, result in zip(settings, prox_newton_path(objective, settings), strict=True):
+        counts.append(len(calls))
+        alone = MultitaskObjective(*_large(), **setting)
+        if setting["playlist_l1"] > 0:
+            assert result.converged
+            assert result.objective <= solve_prox_newton(alone, tol=1e-5).objective * (1 + 1e-3)
+        calls.clear()
+    assert counts[0] > 0
+    assert counts[1] == 0  # every playlist is free without a penalty
+    assert counts[2] > 0
