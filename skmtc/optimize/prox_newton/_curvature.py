@@ -45,7 +45,11 @@ class SplitFeatures:
 
     def gram(self, weights: Array) -> NDArray[np.float64]:
         """Sum weight * x x' over songs x."""
-        return self._gram(weights, np.zeros(len(self._many)))
+        some = np.flatnonzero(weights)
+        if self._sparse is None and len(some) < 0.6 * len(weights):
+            # Without the songs that count nothing: copying rows is cheaper than multiplying them.
+            return SplitFeatures(self._dense[some])._gram(weights[some], np.zeros(0))
+        return self._gram(weights, np.zeros(0))
 
     def moments(self, scores: Array) -> Moments:
         """Return mean and covariance of songs under weights in proportion to exp(score)."""
