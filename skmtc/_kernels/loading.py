@@ -26,7 +26,19 @@ def compiled_exp() -> Any:
 @cache
 def compiled_sweep() -> Any:
     """Return the compiled sweep over users, or None without numba."""
-    return _load("skmtc.optimize.prox_newton._compiled_user_step", "sweep")
+    return _load("skmtc._kernels.user_step", "sweep")
+
+
+@cache
+def compiled_own_sums() -> Any:
+    """Return the compiled sums over the songs of playlists, or None without numba."""
+    return _load("skmtc._kernels.own_songs", "own_sums")
+
+
+@cache
+def compiled_newton() -> Any:
+    """Return the compiled Newton steps of users, or None without numba."""
+    return _load("skmtc._kernels.newton_users", "newton_users")
 
 
 @cache

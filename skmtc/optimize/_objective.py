@@ -84,10 +84,6 @@ class MultitaskObjective:
     push : float, default=1.0
         The larger, the more the lowest ranked songs of a playlist count.
 
-    sample_weight : array of shape (n_playlists,), default=None
-        Positive factor of the loss of each playlist; None stands for ones. Penalties are not
-        weighted, so only weights of mean 1 keep their relative size.
-
     loss : {"classification", "ranking"}, default="classification"
         The classification risk, or the p-norm push risk that it stands in for.
 
@@ -97,6 +93,10 @@ class MultitaskObjective:
     n_jobs : int, default=None
         Number of threads, in the sense of joblib, or of processes or cores of a cluster where
         joblib's configuration names such a backend. It never changes the result.
+
+    sample_weight : array of shape (n_playlists,), default=None
+        Positive factor of the loss of each playlist; None stands for ones. Penalties are not
+        weighted, so only weights of mean 1 keep their relative size.
 
     Attributes
     ----------

@@ -225,6 +225,9 @@ class TiledPass:
 
     def _mask_of(self, rows: NDArray[np.intp]) -> "Mask":
         masked = np.flatnonzero(rows >= 0)
+        if len(masked) == 0:
+            nothing = np.zeros(len(self.tiles), dtype=np.int32)
+            return Mask(nothing[:0], nothing)
         membership = self.membership[rows[masked]]
         row = np.repeat(masked, np.diff(membership.indptr))
         tile_of, column = np.divmod(membership.indices, self.tiles[0].stop)
@@ -258,7 +261,7 @@ class SplitColumns:
 
     def __init__(self, features: FloatArray | csr_array, tiles: list[slice]) -> None:
         self.dtype, self.n_features = features.dtype, features.shape[1]
-        few = _mostly_zero(features)
+        few = mostly_zero(features)
         self.is_split = len(few) > 0
         self._few, self._many = few, np.setdiff1d(np.arange(self.n_features), few)
         whole = not self.is_split and not issparse(features)
@@ -306,7 +309,7 @@ class SplitColumns:
         return sums
 
 
-def _mostly_zero(features: Any) -> NDArray[np.intp]:
+def mostly_zero(features: Any) -> NDArray[np.intp]:
     """Return the columns that are multiplied as CSR; all with few non-zeros, or none."""
     n_songs = features.shape[0]
     if issparse(features):

@@ -120,10 +120,17 @@ def kkt_residual(
     residual : float
         The distance to optimality.
     """
-    own = (totals.playlist - users.spread(totals.user)).astype(np.float64)
-    slopes = gradients.astype(np.float64)
-    playlist = np.abs(pseudo_gradient(own, slopes, penalties.playlist_l1)).max()
-    by_user = users.sum(slopes)
+    own = totals.playlist - users.spread(totals.user)
+    is_zero = ~own.any(axis=1)
+    # A gradient violates the conditions of own weights of zero by what exceeds the penalty.
+    excess = np.abs(gradients[is_zero]).max(initial=0.0) - penalties.playlist_l1
+    slopes = pseudo_gradient(
+        own[~is_zero].astype(np.float64),
+        gradients[~is_zero].astype(np.float64),
+        penalties.playlist_l1,
+    )
+    playlist = max(excess, np.abs(slopes).max(initial=0.0))
+    by_user = users.sum(gradients).astype(np.float64)
     user = by_user + 2 * penalties.user_l2 * (totals.user - shared)
     total = pseudo_gradient(shared, by_user.sum(axis=0), penalties.shared_l1)
     return float(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize.prox_newton._curvature import weighted_gram
+from skmtc.optimize.prox_newton._curvature import SplitFeatures
 from skmtc.optimize.prox_newton._shared import lasso_step
 
 Array = NDArray[np.float64]
@@ -34,6 +34,7 @@ def best_common_weights(
     l1: float,
     *,
     tol: float,
+    split: SplitFeatures | None = None,
 ) -> Array:
     """Minimise the classification losses of all playlists over weights that they share.
 
@@ -51,16 +52,20 @@ def best_common_weights(
     tol : float
         Relative decrease of a step that ends the search.
 
+    split : SplitFeatures, default=None
+        The same features, if they are at hand.
+
     Returns
     -------
     weights : ndarray of shape (n_features,)
         The minimiser.
     """
     positive, negative = _song_weights(objective)
-    push = objective.push
+    split = split or SplitFeatures(features)
+    push, dtype = objective.push, features.dtype
 
     def losses(weights: Array) -> tuple[float, Array, Array]:
-        scores = np.asarray(features @ weights, dtype=np.float64)
+        scores = np.asarray(features @ weights.astype(dtype), dtype=np.float64)
         with np.errstate(over="ignore"):
             pull, rest = positive * np.exp(-push * scores), negative * np.exp(scores)
             return float(pull.sum() / push + rest.sum()), pull, rest
@@ -68,8 +73,9 @@ def best_common_weights(
     weights = np.zeros(features.shape[1])
     loss, pull, rest = losses(weights)
     for _ in range(MAX_STEPS):
-        gradient = np.asarray((rest - pull) @ features, dtype=np.float64)
-        hessian = weighted_gram(features, rest + push * pull)
+        slopes = (rest - pull).astype(dtype)
+        gradient = np.asarray(slopes @ features, dtype=np.float64)
+        hessian = split.gram(rest + push * pull)
         step = lasso_step(gradient, hessian, weights, l1)
         value, size, fell = loss + l1 * np.abs(weights).sum(), 1.0, 0.0
         while size > SMALLEST_STEP and not fell > 0:

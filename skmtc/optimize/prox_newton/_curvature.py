@@ -4,10 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from skmtc._utils.chunking import row_batches
 from skmtc.optimize._arrays import row_dots, to_dense
+from skmtc.optimize._pass import mostly_zero
 
 Array = NDArray[np.floating[Any]]
 
@@ -23,6 +24,68 @@ class Moments(NamedTuple):
 
     mean: NDArray[np.float64]
     covariance: NDArray[np.float64]
+
+
+class SplitFeatures:
+    """Song features in two parts, dense columns and columns with few non-zeros, for Gram matrices.
+
+    Parameters
+    ----------
+    features : ndarray or csr_array of shape (n_songs, n_features)
+        Song features.
+    """
+
+    def __init__(self, features: Array | csr_array) -> None:
+        self.shape = features.shape
+        self._few = mostly_zero(features)
+        self._many = np.setdiff1d(np.arange(features.shape[1]), self._few)
+        is_whole = len(self._few) == 0 and not issparse(features)
+        self._dense = features if is_whole else np.asarray(to_dense(features[:, self._many]))
+        self._sparse = csr_array(features[:, self._few]) if len(self._few) else None
+
+    def gram(self, weights: Array) -> NDArray[np.float64]:
+        """Sum weight * x x' over songs x."""
+        some = np.flatnonzero(weights)
+        if self._sparse is None and len(some) < 0.6 * len(weights):
+            # Without the songs that count nothing: copying rows is cheaper than multiplying them.
+            return SplitFeatures(self._dense[some])._gram(weights[some], np.zeros(0))
+        return self._gram(weights, np.zeros(0))
+
+    def moments(self, scores: Array) -> Moments:
+        """Return mean and covariance of songs under weights in proportion to exp(score)."""
+        share = np.exp(scores - scores.max())
+        share /= share.sum()
+        mean = np.empty(self.shape[1])
+        mean[self._many] = share.astype(self._dense.dtype) @ self._dense
+        if self._sparse is None:
+            return Moments(mean, self._gram(share, mean))
+        mean[self._few] = share @ self._sparse
+        # Dense columns are centred, because they may be far from zero; sparse ones are near it.
+        covariance = self._gram(share, mean[self._many])
+        covariance[np.ix_(self._few, self._few)] -= np.outer(mean[self._few], mean[self._few])
+        return Moments(mean, covariance)
+
+    def _gram(self, weights: Array, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum weight * x x', where the dense part of x is taken from its centre."""
+        few, many, dtype = self._few, self._many, self._dense.dtype
+        inside, across = np.zeros((len(many),) * 2), np.zeros((len(few), len(many)))
+        sparse = self._sparse
+        for rows in row_batches(self.shape[0], 32 * max(len(many), 1)):
+            some = self._dense[rows]
+            if centre.any():
+                some = some - centre.astype(dtype)
+            weighted = some * weights[rows, None].astype(dtype)
+            inside += weighted.T @ some
+            if sparse is not None:
+                across += sparse[rows].T @ weighted
+        if sparse is None:
+            return inside
+        gram = np.empty((self.shape[1],) * 2)
+        gram[np.ix_(many, many)], gram[np.ix_(few, many)] = inside, across
+        gram[np.ix_(many, few)] = across.T
+        scaled = sparse.multiply(np.asarray(weights, dtype=dtype)[:, None]).tocsr()
+        gram[np.ix_(few, few)] = (sparse.T @ scaled).toarray()
+        return gram
 
 
 def tilted_moments(
@@ -57,31 +120,6 @@ def tilted_moments(
         weighted = centred * share[rows, None].astype(features.dtype)
         covariance += weighted.T @ centred
     return Moments(mean, covariance)
-
-
-def weighted_gram(features: Array | csr_array, weights: Array) -> NDArray[np.float64]:
-    """Sum weight * x x' over songs x.
-
-    Parameters
-    ----------
-    features : ndarray or csr_array of shape (n_songs, n_features)
-        Song features.
-
-    weights : ndarray of shape (n_songs,)
-        Weights of the songs.
-
-    Returns
-    -------
-    gram : ndarray of shape (n_features, n_features)
-        In float64.
-    """
-    gram = np.zeros((features.shape[1], features.shape[1]))
-    for rows in row_batches(features.shape[0], 32 * features.shape[1]):
-        some = features[rows]
-        # `*` multiplies entry by entry, for arrays and sparse arrays alike.
-        weighted = some * weights[rows, None].astype(features.dtype)
-        gram += to_dense(some.T @ weighted)
-    return gram
 
 
 class Curvature(NamedTuple):

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from skmtc._utils.threads import Threads
 from skmtc.optimize.prox_newton._blocks import SWEEP_STEPS, Block, Start, SweepRules
-from skmtc.optimize.prox_newton._curvature import weighted_gram
 from skmtc.optimize.prox_newton._problem import SortedProblem
 from skmtc.optimize.prox_newton._remote import FEWEST_BLOCKS, sweep_elsewhere
 from skmtc.optimize.prox_newton._shared import closest_shared, lasso_step
@@ -130,7 +129,7 @@ class InnerProblem:
             np.asarray(np.sum(column, axis=0, dtype=np.float64)) for column in sums[1:]
         )
         # sum_i H_i = sum_i (model of log Z_i) + sum over songs of omega_m x_m x_m'
-        hessian = outside + weighted_gram(self.problem.features, song_weights)
+        hessian = outside + self.problem.split_features.gram(song_weights)
         step = lasso_step(gradient, hessian, shared, l1)
         size = 1.0
         while size > SMALLEST_STEP and np.isfinite(step).all() and step.any():

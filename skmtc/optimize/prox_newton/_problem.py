@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from skmtc._kernels import loading
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._pass import NegativeSums, TiledPass
 from skmtc.optimize._terms import RiskTerms
 from skmtc.optimize.prox_newton._blocks import Block, BlockRules, Blocks
+from skmtc.optimize.prox_newton._curvature import SplitFeatures
 from skmtc.optimize.prox_newton._user_step import Penalties, Totals, Users, user_values
 
 Array = NDArray[np.floating[Any]]
@@ -53,6 +54,24 @@ class Iterate(NamedTuple):
     mean: Array
     losses: Array
     gradients: Array
+
+
+class OwnSums(NamedTuple):
+    """Sums over the songs of each playlist.
+
+    Attributes
+    ----------
+    pulled, inside : ndarray of shape (n_playlists,)
+        Sums of exp(-push * score) and of exp(score).
+
+    pulled_features, inside_features : ndarray of shape (n_playlists, n_columns)
+        The same sums with the features as factors.
+    """
+
+    pulled: NDArray[np.float64]
+    inside: NDArray[np.float64]
+    pulled_features: Array
+    inside_features: Array
 
 
 class SortedProblem:
@@ -97,6 +116,21 @@ class SortedProblem:
             room=KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users),
         )
         self.features = self.on_blocks.weighted
+        self.own_sums: Any = None
+        if compiled and self._is_single():
+            self.own_sums = loading.compiled_own_sums()
+
+    def _is_single(self) -> bool:
+        """Check whether the compiled sums over own songs apply: they are for one kind of array."""
+        objective = self.objective
+        return bool(
+            objective.loss == "classification"
+            and not issparse(objective.features)
+            and objective.features.dtype == np.float32
+            and objective.features.flags.c_contiguous
+            and objective.features.flags.writeable
+            and objective.membership.indices.dtype == np.int32
+        )
 
     def change_penalties(self, user_l2: float, playlist_l1: float, shared_l1: float) -> None:
         """Set penalties, which are scaled as in the objective."""
@@ -118,6 +152,11 @@ class SortedProblem:
         return blocks
 
     @cached_property
+    def split_features(self) -> SplitFeatures:
+        """The features that have weights, for Gram matrices."""
+        return SplitFeatures(self.features)
+
+    @cached_property
     def _ones(self) -> csr_array:
         held = self.objective.membership
         return csr_array((np.ones(len(held.indices)), held.indices, held.indptr), shape=held.shape)
@@ -129,6 +168,8 @@ class SortedProblem:
 
         Playlists without weights of their own have the weights of their user, and so share them.
         """
+        if self.own_sums is not None:
+            return self._evaluate_compiled(totals, shared, tiled_pass)
         same = (totals.playlist == self.users.spread(totals.user)).all(axis=1)
         groups = np.where(same, self.objective.user_of_playlist, -1)
         terms = self.objective.terms(totals.playlist, groups=groups, tiled_pass=tiled_pass)
@@ -138,6 +179,8 @@ class SortedProblem:
         """Evaluate the point where all playlists have the shared weights; this needs no pass."""
         problem = self.objective
         weights = problem.padded(shared[None])[0]
+        if self.own_sums is not None:
+            return self._evaluate_common_compiled(shared, weights)
         scores = np.asarray(problem.features @ weights, dtype=np.float64)
         shift = 0.0
         if self.given.loss == "ranking":  # which does not change with it
@@ -170,12 +213,114 @@ class SortedProblem:
                 whole[little] = part
         return point
 
+    def _evaluate_common_compiled(
+        self, shared: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> Iterate:
+        """Do what `evaluate_common` does: one row of sums over all songs serves everybody."""
+        problem, n = self.objective, self.objective.n_playlists
+        row = weights.astype(np.float32)
+        with np.errstate(over="ignore"):
+            exp = np.exp((problem.features @ row).astype(np.float64))
+            total = np.array([exp.sum()])
+            sums = NegativeSums(total, np.asarray(exp @ problem.features)[None])
+        shared = row[: self.given.n_features].astype(np.float64)
+        tiled_row = np.tile(row[: self.given.n_features], (n + problem.n_users, 1))
+        totals = Totals(tiled_row[:n], tiled_row[n:])
+        codes, padded = np.arange(n), np.tile(row, (n, 1))
+        tiled = problem.tiled_pass
+        return self._subtract_own(totals, shared, padded, sums, np.zeros_like(codes), codes, tiled)
+
     def evaluate_rows(
         self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
     ) -> Iterate:
         """Make a pass for some playlists only; the point has just these rows."""
+        if self.own_sums is not None:
+            return self._evaluate_compiled(totals, np.zeros(0), tiled_pass, rows)
         terms = self.objective.terms(totals.playlist, rows=rows, tiled_pass=tiled_pass)
         return self._point(totals, np.zeros(0), terms, rows)
+
+    def _evaluate_compiled(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        tiled_pass: TiledPass | None,
+        rows: NDArray[np.intp] | None = None,
+    ) -> Iterate:
+        """Do what `evaluate` does, in single precision with sums in double precision.
+
+        Sums over all songs are made once for playlists with the same weights; their own songs,
+        which a compiled loop adds up, are then subtracted.
+        """
+        objective, tiled = self.objective, tiled_pass or self.objective.tiled_pass
+        codes = np.arange(objective.n_playlists) if rows is None else rows
+        owners, weights = objective.user_of_playlist[codes], totals.playlist
+        same = (weights == totals.user[owners]).all(axis=1)
+        alone = np.flatnonzero(~same)
+        _, first, group = np.unique(owners[same], return_index=True, return_inverse=True)
+        chosen = np.concatenate([alone, np.flatnonzero(same)[first]])
+        row_of = np.empty(len(codes), dtype=np.intp)
+        row_of[alone], row_of[same] = np.arange(len(alone)), len(alone) + group
+        padded = np.ascontiguousarray(objective.padded(weights), dtype=np.float32)
+        sums = tiled.negative_sums(padded[chosen], np.full(len(chosen), -1))
+        return self._subtract_own(totals, shared, padded, sums, row_of, codes, tiled)
+
+    def _subtract_own(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        padded: Array,
+        sums: NegativeSums,
+        row_of: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        tiled: TiledPass,
+    ) -> Iterate:
+        """Subtract the own songs of playlists from sums over all songs, whose rows they share."""
+        objective = self.objective
+        own = self._own(padded, codes)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            outside = sums.exp[row_of] - own.inside
+            # (sum over all - sum over own) / outside, without leaving single precision
+            mean = (sums.exp_features / sums.exp[:, None]).astype(np.float32)[row_of]
+            mean *= (sums.exp[row_of] / outside).astype(np.float32)[:, None]
+            inside = own.inside_features
+            inside /= outside.astype(np.float32)[:, None]
+            mean -= inside
+            # Where little is left, rounding would show: these are summed without their own songs.
+            little = np.flatnonzero(~(own.inside <= 0.5 * sums.exp[row_of]))
+            if len(little):
+                exact = tiled.negative_sums(padded[little], codes[little])
+                outside[little] = exact.exp
+                mean[little] = exact.exp_features / exact.exp[:, None]
+            negative = outside / objective.negative_divisors[codes]
+            inverse = 1 / objective.positive_divisors[codes]
+            losses = negative + own.pulled * inverse / objective.push
+            gradients = own.pulled_features
+            gradients *= -inverse.astype(np.float32)[:, None]
+            gradients += negative.astype(np.float32)[:, None] * mean
+            width = self.given.n_features
+            return Iterate(
+                totals,
+                shared,
+                np.log(negative),
+                np.ascontiguousarray(mean[:, :width]),
+                losses,
+                np.ascontiguousarray(gradients[:, :width]),
+            )
+
+    def _own(self, weights: Array, codes: NDArray[np.intp]) -> "OwnSums":
+        """Sum over the songs of some playlists."""
+        objective, n = self.objective, len(weights)
+        held = objective.membership if n == objective.n_playlists else objective.membership[codes]
+        sums = OwnSums(np.empty(n), np.empty(n), np.empty_like(weights), np.empty_like(weights))
+        compiled, push = self.own_sums, objective.push
+        fixed = [np.require(a, requirements=["C", "W"]) for a in (held.indptr, held.indices)]
+
+        def add(start: int) -> None:
+            end = min(start + BLOCK_PLAYLISTS, n)
+            compiled(start, end, objective.features, *fixed, weights, push, *sums)
+
+        objective.tiled_pass.threads.map(add, range(0, n, BLOCK_PLAYLISTS))
+        return sums
 
     def _point(
         self,

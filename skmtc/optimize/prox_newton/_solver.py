@@ -10,11 +10,20 @@ from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._result import SolverResult
 from skmtc.optimize.prox_newton._common_weights import best_common_weights
-from skmtc.optimize.prox_newton._curvature import Curvature, learn_curvature, tilted_moments
+from skmtc.optimize.prox_newton._curvature import Curvature, learn_curvature
 from skmtc.optimize.prox_newton._exact import is_small
 from skmtc.optimize.prox_newton._exact_solver import ExactSolver
 from skmtc.optimize.prox_newton._inner import InnerProblem
 from skmtc.optimize.prox_newton._problem import Iterate
+from skmtc.optimize.prox_newton._rows import (
+    EigenBasis,
+    RowModel,
+    active_playlists,
+    eigen_basis,
+    learn_scales,
+    row_sums,
+    rows_pay,
+)
 from skmtc.optimize.prox_newton._shared import closest_shared
 from skmtc.optimize.prox_newton._state import SolverState
 from skmtc.optimize.prox_newton._subsample import sampled_pass
@@ -25,7 +34,13 @@ Array = NDArray[np.floating[Any]]
 
 # An iteration on a sample costs half of one on all songs. Measured on real playlists, four start
 # within one part in a thousand of the minimum, which saves two passes; seven gain nothing more.
-SAMPLED_ITERATIONS = 4
+SAMPLED_ITERATIONS = 7
+# Rows take their first iterations on a small sample, the others on a large one; playlists, which
+# take a sample for each of their steps less often, on one in between.
+ROUGH_ITERATIONS = 2
+ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 40
+# A sample is wrong by about as much as `tol` = 1e-3: a step that gains less is not evaluated on it.
+ENOUGH = 1.0
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
 MAX_NULL_STEPS = 8
@@ -37,6 +52,11 @@ WORTHWHILE = 0.3
 # steps then end the search, but do not count as converged.
 LOOSE_GAP = 0.6
 MOST_SHORT_STEPS = 6
+MOST_ROW_ITERATIONS = 8
+# Rounds of an iteration go on while one brings more than this share of all they brought. A pass
+# over a sample costs little more than a round.
+MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
+EASY_ITERATIONS = 3
 LARGEST_RATE = 0.98
 
 
@@ -226,6 +246,9 @@ class ProxNewton(SolverState):
         self.damping = ones
         self.covariance: Array = np.empty((0, 0))
         self._take_log_weight()
+        self.model: RowModel | None = None
+        self.basis: EigenBasis | None = None
+        self.rows = rows_pay(self.problem)
 
     def forget_history(self) -> None:
         """Start to count anew."""
@@ -233,6 +256,12 @@ class ProxNewton(SolverState):
         self.decrease = np.inf
         self.short_steps = 0
         self.trusted = False
+        self.row_iterations = 0
+
+    def change_penalties(self, point: Iterate, **penalties: float) -> None:
+        """Go on from an iterate with other penalties."""
+        super().change_penalties(point, **penalties)
+        self.rows = rows_pay(self.problem)
 
     def start(self, coef0: NDArray[np.float64] | None) -> Iterate:
         """Find the point of the first full pass."""
@@ -245,13 +274,17 @@ class ProxNewton(SolverState):
             common = problem.evaluate_common(shared)
             if not np.isfinite(problem.value(common)):
                 common = problem.evaluate_common(np.zeros_like(shared))
-        # Whoever is better off with the shared weights alone starts from there.
-        point, _ = self._accept(common, totals, shared)
+        if totals is common.totals:  # known without a pass
+            point = common
+        else:
+            # Whoever is better off with the shared weights alone starts from there.
+            point, _ = self._accept(common, totals, shared)
         if not np.isfinite(problem.value(point)):
             point = problem.evaluate(common.totals, common.shared)
             self.passes += 1
         self.curvature = Curvature(self.curvature.scale, None, None)
-        self._take_covariance(point.totals)
+        if not (self.rows and self.covariance.size):
+            self._take_covariance(point.totals)
         if not self.history["objective"]:
             self.record(point)
         return point
@@ -259,6 +292,11 @@ class ProxNewton(SolverState):
     def iterate(self, point: Iterate) -> Iterate:
         """Minimise the surrogate, make a pass, accept user by user, learn."""
         value = self.problem.value(point)
+        # The model of rows learns one scale each, that of playlists a BFGS pair as well: where
+        # rows need many iterations (features of 40 sigma), playlists need fewer.
+        self.row_iterations += 1
+        if self.null_steps or self.row_iterations > MOST_ROW_ITERATIONS:
+            self.rows = False
         totals, shared = self._minimise_surrogate(point)
         may_stop = self.trusted and self._gap_is_tight()
         if may_stop and self._is_negligible(self.predicted, value):
@@ -300,6 +338,8 @@ class ProxNewton(SolverState):
         shrink slowly, and their geometric series tells what they add up to.
         """
         share = WORTHWHILE if self._gap_is_tight() else 0.1 * WORTHWHILE
+        # A model that has needed many iterations has promised too little many times.
+        share *= min(1.0, EASY_ITERATIONS / max(self.n_iter, 1))
         return max(decrease, self._extrapolated()) <= share * self.tol * value
 
     def _gap_is_tight(self) -> bool:
@@ -307,13 +347,17 @@ class ProxNewton(SolverState):
         return bool(self.history["restricted_gap"][-1] <= LOOSE_GAP * np.sqrt(self.tol))
 
     def _extrapolated(self) -> float:
-        """Return what decreases add up to if they go on to shrink by the same factor."""
-        values = np.array(self.history["objective"][-3:]) * self.problem.given.n_playlists
+        """Return what decreases add up to if they go on to shrink by the same factor.
+
+        The factor is the larger one of the last two, because a single iteration may fall short.
+        """
+        values = np.array(self.history["objective"][-4:]) * self.problem.given.n_playlists
         falls = -np.diff(values)
-        if len(falls) < 2 or not falls[0] > 0:
+        if len(falls) < 2 or not falls[-2] > 0:
             return 0.0
-        rate = min(falls[1] / falls[0], LARGEST_RATE)
-        return float(falls[1] * rate / (1 - rate))
+        rates = falls[1:] / np.where(falls[:-1] > 0, falls[:-1], np.inf)
+        rate = min(float(rates.max()), LARGEST_RATE)
+        return float(falls[-1] * rate / (1 - rate))
 
     @property
     def converged(self) -> bool:
@@ -331,7 +375,11 @@ class ProxNewton(SolverState):
         problem = self.problem
         if problem.given.loss == "classification":
             shared = best_common_weights(
-                problem.objective, problem.features, problem.penalties.shared_l1, tol=0.1 * self.tol
+                problem.objective,
+                problem.features,
+                problem.penalties.shared_l1,
+                tol=0.1 * self.tol,
+                split=problem.split_features,
             )
             return problem.evaluate_common(shared)
         # The factors of a ranking loss are sums over playlists, which do not add up by song.
@@ -354,37 +402,80 @@ class ProxNewton(SolverState):
         return point
 
     def _sampled_stage(self, common: Iterate) -> tuple[Totals, NDArray[np.float64]]:
-        """Iterate on a sample of songs, unless the catalogue is small."""
+        """Iterate on samples of songs, unless the catalogue is small.
+
+        The first iterations of rows are far from the minimum, so that a small sample serves them;
+        the last ones would fit its noise, and take a large one.
+        """
         objective = self.problem.objective
-        n_sampled = max(objective.n_songs // 16, 30 * objective.n_features)
-        if n_sampled > objective.n_songs // 4:
+        sizes = self._sample_sizes()
+        if not sizes:
             return common.totals, common.shared
-        sample = sampled_pass(
-            objective.features,
-            objective.membership,
-            objective.padded(common.shared[None])[0],
-            n_sampled,
-            self.rng,
-            objective.n_jobs,
-        )
         self._take_covariance(common.totals)
-        point = self.problem.evaluate(common.totals, common.shared, sample)
-        self.passes += sample.n_songs / objective.n_songs
-        for _ in range(SAMPLED_ITERATIONS):
-            totals, shared = self._minimise_surrogate(point)
-            if self.predicted <= self.tol * self.problem.value(point):
-                break
+        weights = objective.padded(common.shared[None])[0]
+        # At the shared weights a sample has the sums of the catalogue: `common` needs no pass.
+        point, sample = common, None
+        for number in range(SAMPLED_ITERATIONS):
+            settled = number >= ROUGH_ITERATIONS
+            totals, shared = self._minimise_surrogate(point, on_sample=True, settled=settled)
+            if settled and self.predicted <= ENOUGH * self.tol * self.problem.value(point):
+                return totals, shared
+            if number in sizes:
+                sample = sampled_pass(
+                    objective.features,
+                    objective.membership,
+                    weights,
+                    sizes[number],
+                    self.rng,
+                    objective.n_jobs,
+                )
+            if number and number in sizes:  # values on two samples do not compare
+                point = self.problem.evaluate(totals, shared, sample)
+                self.passes += sizes[number] / objective.n_songs
+                continue
             new, rejected = self._accept(point, totals, shared, sample)
             self._learn(point, new, forget=0.8)
             self._inflate_curvature(rejected)
             point = new
         return point.totals, point.shared
 
-    def _minimise_surrogate(self, point: Iterate) -> tuple[Totals, NDArray[np.float64]]:
-        inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
-        totals, shared, self.predicted, self.damping = inner.minimise(
-            point.totals, point.shared, self.damping
+    def _sample_sizes(self) -> dict[int, int]:
+        """Return how many songs to sample before which iterations; none if there are few songs."""
+        n_songs, n_features = self.problem.objective.n_songs, self.problem.given.n_features
+        whole = max(n_songs // 16, SONGS_PER_FEATURE * n_features)
+        if whole > n_songs // 4:
+            return {}
+        if not self.rows:
+            return {0: whole}
+        rough = max(n_songs // 32, ROUGH_SONGS_PER_FEATURE * n_features)
+        fine = max(whole, min(n_songs // 4, FINE_SONGS_PER_FEATURE * n_features))
+        return {0: rough, ROUGH_ITERATIONS: fine}
+
+    def _minimise_surrogate(
+        self, point: Iterate, *, on_sample: bool = False, settled: bool = True
+    ) -> tuple[Totals, NDArray[np.float64]]:
+        """Minimise the surrogate, by rows or by playlists; `predicted` is how much lower it gets.
+
+        Before users have settled, playlists get no weights of their own, and one round of steps is
+        enough.
+        """
+        if not self.rows:
+            inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
+            totals, shared, self.predicted, self.damping = inner.minimise(
+                point.totals, point.shared, self.damping
+            )
+            return totals, shared
+        if self.basis is None:
+            self.basis = eigen_basis(self.problem.features, self.covariance)
+        active = active_playlists(self.problem, point, screen=settled)
+        self.model = RowModel(
+            self.problem, point, active, self.curvature.scale, self.basis, self.threads
         )
+        if not settled:
+            totals, shared, self.predicted = self.model.minimise(n_rounds=1, n_newton=2)
+        else:
+            worthwhile = MORE_ROUNDS_ON_SAMPLES if on_sample else MORE_ROUNDS
+            totals, shared, self.predicted = self.model.minimise(worthwhile=worthwhile)
         return totals, shared
 
     def _accept(
@@ -457,6 +548,12 @@ class ProxNewton(SolverState):
         return Iterate(mixed, new.shared, *arrays)
 
     def _learn(self, old: Iterate, new: Iterate, forget: float = 0.0) -> None:
+        if self.rows and self.model is not None:
+            model = self.model
+            sums = row_sums(self.problem, new, model.active, model.basis)
+            scales = learn_scales(model.sums, sums, model.scale, model.basis)
+            self.curvature = Curvature(scales[model.row_of], None, None)
+            return
         step = new.totals.playlist - old.totals.playlist
         with np.errstate(over="ignore", invalid="ignore"):
             self.curvature = learn_curvature(
@@ -477,9 +574,11 @@ class ProxNewton(SolverState):
     def _take_covariance(self, totals: Totals) -> None:
         """Take the covariance of songs, weighted by their scores for the mean playlist."""
         mean = totals.playlist.mean(axis=0, dtype=np.float64)
-        scores = np.asarray(self.problem.features @ mean)
-        covariance = tilted_moments(self.problem.features, scores).covariance
+        scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
+        moments = self.problem.split_features.moments(scores.astype(np.float64))
+        covariance = moments.covariance
         self.covariance = covariance.astype(self.problem.dtype)
+        self.basis = None
 
     def _take_log_weight(self) -> None:
         self.log_weight = np.log(self.problem.objective.sample_weight).astype(self.problem.dtype)

@@ -78,7 +78,7 @@ def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np
     softmax = np.exp(scores - scores.max())
     gram = np.asarray(to_dense(features.T @ features), dtype=np.float64)
     inverse = np.linalg.pinv(gram / n_songs, rcond=1e-6, hermitian=True)
-    image = features @ inverse
+    image = features @ inverse.astype(features.dtype)
     # For arrays and sparse arrays alike, `*` multiplies entry by entry.
     leverage = np.asarray((features * image).sum(axis=1), dtype=np.float64).clip(min=0) ** 2
     return np.asarray(

@@ -5,20 +5,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skmtc._kernels.step_rules import (
+    BACKTRACK,
+    MAX_BACKTRACKS,
+    METRIC_LIFE,
+    METRIC_SAFETY,
+    POWER_STEPS,
+    SHORTEST_STEP,
+)
 from skmtc.optimize._arrays import row_dots
 from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, SurrogateValue
 from skmtc.optimize.prox_newton._two_level import playlist_totals, user_totals
 
 Array = NDArray[np.floating[Any]]
-
-POWER_STEPS = 4
-METRIC_SAFETY = 1.1
-METRIC_LIFE = 8  # steps after which the diagonal of the Hessian is taken anew
-# A user's sweep ends when a step is this much shorter than its first, as squared lengths. Lengths
-# are those without momentum, which is short wherever a path turns.
-SHORTEST_STEP = 1e-4
-BACKTRACK = 0.3
-MAX_BACKTRACKS = 6
 
 
 class Users(NamedTuple):

@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from skmtc.optimize.prox_newton._common_weights import best_common_weights
-from skmtc.optimize.prox_newton._curvature import weighted_gram
 
 
 def _value(objective, shared):
@@ -31,11 +30,3 @@ def test_no_other_common_weights_are_better(push, convert, fit_intercept):
         options={"xtol": 1e-10, "ftol": 1e-14, "maxiter": 10_000},
     )
     assert _value(objective, found) <= slow.fun * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("convert", [np.asarray, csr_array])
-def test_weighted_gram_is_the_sum_of_outer_products(convert):
-    rng = np.random.default_rng(0)
-    features, weights = rng.normal(size=(7, 3)), rng.uniform(size=7)
-    total = sum(w * np.outer(x, x) for w, x in zip(weights, features, strict=True))
-    np.testing.assert_allclose(weighted_gram(convert(features), weights), total)

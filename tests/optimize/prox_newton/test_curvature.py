@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from skmtc.optimize.prox_newton._curvature import Curvature, learn_curvature, tilted_moments
+from skmtc.optimize.prox_newton._curvature import (
+    Curvature,
+    SplitFeatures,
+    learn_curvature,
+    tilted_moments,
+)
 from skmtc.optimize.prox_newton._surrogate import Expansion
 
 
@@ -20,6 +25,33 @@ def test_tilted_moments_are_weighted_moments(convert, weighted):
     np.testing.assert_allclose(moments.mean, share @ features)
     np.testing.assert_allclose(
         moments.covariance, np.cov(features.T, aweights=share, bias=True), atol=1e-12
+    )
+
+
+KINDS = {
+    "dense": lambda rng: rng.normal(size=(300, 5)) + 4,
+    "sparse": lambda rng: csr_array(rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.3)),
+    # columns with few non-zeros, apart from dense ones that are far from zero
+    "split": lambda rng: np.hstack(
+        [rng.normal(size=(300, 3)) + 300, 1.0 * (rng.random((300, 70)) < 0.05)]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_split_features_have_the_same_gram_matrix_and_moments(kind):
+    rng = np.random.default_rng(0)
+    features = KINDS[kind](rng)
+    rows = features.toarray() if kind == "sparse" else features
+    weights, scores = rng.uniform(size=300), rng.normal(size=300)
+    split = SplitFeatures(features)
+    total = sum(w * np.outer(x, x) for w, x in zip(weights, rows, strict=True))
+    np.testing.assert_allclose(split.gram(weights), total, rtol=1e-10, atol=1e-10)
+    share = np.exp(scores) / np.exp(scores).sum()
+    moments = split.moments(scores)
+    np.testing.assert_allclose(moments.mean, share @ rows)
+    np.testing.assert_allclose(
+        moments.covariance, np.cov(rows.T, aweights=share, bias=True), atol=1e-10
     )
 
 

@@ -78,7 +78,10 @@ def test_a_fit_has_the_same_bits_elsewhere(client, backend, case, sent):
     assert sent == []
     with parallel_config(backend=backend):
         assert np.array_equal(_coef(case), local)
-    assert len(sent) > 1
+    if case == "compiled":  # Newton steps of rows take little time, and are made here
+        assert sent == []
+    else:
+        assert len(sent) > 1
 
 
 def _coef_of_users():
@@ -130,9 +133,9 @@ def test_workers_compile_nothing_that_the_caller_has_not(client, backend, monkey
         return whole(workers, *rest)
 
     monkeypatch.setattr(_inner, "sweep_elsewhere", remember)
-    _coef("compiled", n_jobs=1)
+    _coef("compiled ranking", n_jobs=1)
     with parallel_config(backend=backend):
-        _coef("compiled")
+        _coef("compiled ranking")
         kinds = used[-1].map(_compiled_kinds, [()] * 4)
     assert any(kinds)
     assert set().union(*kinds) <= _compiled_kinds(None)

@@ -149,13 +149,15 @@ def test_compiled_loops_serve_sparse_features(monkeypatch):
         return sweep(*arguments)
 
     monkeypatch.setattr(loading, "compiled_sweep", lambda: counted)
-    sparse = solve_prox_newton(MultitaskObjective(csr_array(features), membership, owners))
+    sparse = solve_prox_newton(
+        MultitaskObjective(csr_array(features), membership, owners, loss="ranking")
+    )
     assert all(len(rows) < len(features) for rows in calls)  # the songs of a block alone
     n_calls = len(calls)
     assert n_calls > 0
-    dense = solve_prox_newton(MultitaskObjective(features, membership, owners))
+    dense = solve_prox_newton(MultitaskObjective(features, membership, owners, loss="ranking"))
     assert len(calls) > n_calls
-    assert sparse.objective == pytest.approx(dense.objective, rel=1e-4)
+    assert sparse.objective == pytest.approx(dense.objective, rel=1e-3)
 
 
 def test_blocks_are_smaller_where_songs_have_many_features(monkeypatch):

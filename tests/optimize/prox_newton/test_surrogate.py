@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
-from skmtc.optimize.prox_newton._curvature import weighted_gram
+from skmtc.optimize.prox_newton._curvature import SplitFeatures
 from skmtc.optimize.prox_newton._padded import PaddedPositives
 from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion
 
@@ -96,5 +96,5 @@ def test_hessians_are_convex_and_their_pieces_agree(loss):
     diagonal = np.diagonal(hessians, axis1=1, axis2=2)
     np.testing.assert_allclose(surrogate.hessian_diagonal(at), diagonal)
     outside, song_weights = surrogate.hessian_sum(at)
-    total = outside + weighted_gram(objective.features, song_weights)
+    total = outside + SplitFeatures(objective.features).gram(song_weights)
     np.testing.assert_allclose(total, hessians.sum(axis=0))

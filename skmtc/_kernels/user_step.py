@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from skmtc.optimize.prox_newton._user_step import (
+from skmtc._kernels.step_rules import (
     BACKTRACK,
     MAX_BACKTRACKS,
     METRIC_LIFE,
