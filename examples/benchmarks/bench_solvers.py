@@ -8,6 +8,7 @@ the objective alone judges them. The best value that any of them found stands fo
     python bench_solvers.py --aotm aotm2011.csv.gz --shares 0.05 --songs 10000
     python bench_solvers.py --preset 30music --features 150  # of the size of the paper's set
     python bench_solvers.py --rate --growth --whole --path # rate of a pass, growth, one large fit
+    python bench_solvers.py --aotm aotm2011.csv.gz --against CHECKOUT --jobs 1  # CPU seconds
     python bench_solvers.py --tiny                         # seconds, to see that it runs
 
 PyLBFGS is on PyPI as `pylbfgs`. Results are printed, and written as CSV with `--csv FILE`: what
@@ -16,6 +17,11 @@ each part finds has a file of its own beside that of the comparison, such as FIL
 
 import argparse
 import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
 from copy import copy
@@ -29,14 +35,15 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from solver_problems import aotm_problem, drawn_problem, preset_problem
 from threadpoolctl import threadpool_limits
+from trace_solver import save_problem
 
 from skmtc import MultitaskPlaylistRanker, regularization_path
 from skmtc.datasets import make_playlists
 from skmtc.features import make_song_features
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
-from skmtc.optimize.prox_newton._inner import InnerProblem
 from skmtc.optimize.prox_newton._problem import SortedProblem
+from skmtc.optimize.prox_newton._rows import RowModel
 
 ACCURACIES = (1e-2, 1e-3, 1e-4)
 
@@ -237,6 +244,44 @@ def compare(name, problem, penalties, solvers, limit, n_jobs):
     return rows
 
 
+def against(name, problem, penalties, checkouts, n_jobs):
+    """Compare CPU seconds with another version of the package; one row per version and accuracy."""
+    n, u = problem[1].shape[0], problem[2].max() + 1
+    user, playlist_l1, shared_l1 = penalties
+    setting = ",".join(map(str, (float(user * n / u), playlist_l1, shared_l1)))
+    script = Path(__file__).with_name("trace_solver.py")
+    runs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "problem.npz"
+        save_problem(file, problem)
+        for version, checkout in checkouts.items():
+            done = subprocess.run(
+                [sys.executable, script, file, setting, "--jobs", str(n_jobs)],
+                capture_output=True,
+                text=True,
+                check=True,
+                env=os.environ | {"PYTHONPATH": str(checkout)},
+            )
+            runs[version] = json.loads(done.stdout.splitlines()[-1])
+    best = min(run["trace"][-1][2] for run in runs.values())
+    rows = []
+    for accuracy in ACCURACIES:
+        for version, run in runs.items():
+            cpu, passes = reached(run["trace"], best * (1 + accuracy))
+            rows.append(
+                {
+                    "problem": name,
+                    "penalties": "/".join(f"{p:g}" for p in penalties),
+                    "accuracy": accuracy,
+                    "version": version,
+                    "CPU seconds": cpu,
+                    "passes": passes,
+                    "peak MB": run["peak MB"],
+                }
+            )
+    return rows
+
+
 def pass_rates(problem, n_jobs, n_rounds):
     """Compare the rate of a pass with that of products of matrices, in the same minute.
 
@@ -340,8 +385,9 @@ def whole(n_jobs, *, tiny):
     before = peak_megabytes()
     with (
         timed(TiledPass, "_sums") as passes,
-        timed(InnerProblem, "sweep") as sweeps,
-        timed(InnerProblem, "shift_shared") as shifts,
+        timed(RowModel, "newton_steps") as newton,
+        timed(RowModel, "shared_metric") as metrics,
+        timed(RowModel, "move_shared") as shifts,
     ):
         start = time.perf_counter()
         result = solve_prox_newton(objective)
@@ -357,8 +403,8 @@ def whole(n_jobs, *, tiny):
         "seconds": round(seconds, 1),
         "passes": round(result.history["passes"][-1], 2),
         "share of passes": round(sum(passes) / seconds, 2),
-        "share of sweeps": round(sum(sweeps) / seconds, 2),
-        "share of shared steps": round(sum(shifts) / seconds, 2),
+        "share of Newton steps": round(sum(newton) / seconds, 2),
+        "share of shared steps": round(sum(metrics + shifts) / seconds, 2),
         "MB above data": round(peak_megabytes() - before),
         "MB allowed": round(allowed),
     }
@@ -461,6 +507,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--songs", type=int, help="only the most popular songs of AotM-2011")
     parser.add_argument("--path", action="store_true", help="a path of penalties against fits")
+    parser.add_argument("--against", help="folder of another version, to compare CPU seconds with")
     parser.add_argument("--csv", help="CSV to write")
     parser.add_argument("--tiny", action="store_true", help="a run of seconds")
     options = parser.parse_args()
@@ -491,6 +538,17 @@ def main():
             print(pd.DataFrame(new).to_string(index=False, float_format="%.3g"))
             rows += new
     write(rows, options.csv)
+    here = Path(__file__).resolve().parents[2]
+    checkouts = {"this": here}
+    if options.against:
+        checkouts = {"other": Path(options.against).resolve(), "this": here}
+    compared = []
+    for name, problem in problems.items() if options.against or options.tiny else ():
+        for setting in penalties:
+            new = against(name, problem, setting, checkouts, options.jobs)
+            print(pd.DataFrame(new).to_string(index=False, float_format="%.3g"))
+            compared += new
+    write(compared, options.csv, "against")
     for part, run in PARTS.items():
         if getattr(options, part) or options.tiny:
             found = pd.DataFrame(run(options.jobs, tiny=options.tiny))

@@ -317,12 +317,12 @@ class RowModel:
             How much lower the surrogate is there.
         """
         l1 = self.problem.penalties.shared_l1
-        self._newton(0)
+        self.newton_steps(0)
         before = value = self.values.sum() + l1 * np.abs(self.shared).sum()
         metric = self.shared_metric()
         for number in range(n_rounds):
             self.move_shared(metric)
-            self._newton(n_newton)
+            self.newton_steps(n_newton)
             last, value = value, self.values.sum() + l1 * np.abs(self.shared).sum()
             if number and not last - value > worthwhile * (before - value):
                 break
@@ -335,7 +335,7 @@ class RowModel:
         playlist[self.active] += self.own
         return Totals(playlist, user)
 
-    def _newton(self, n_newton: int) -> None:
+    def newton_steps(self, n_newton: int) -> None:
         """Take Newton steps of all users; with none, evaluate the surrogate only."""
         newton_users = loading.compiled_newton()
         membership, penalties = self.problem.objective.membership, self.problem.penalties

@@ -143,7 +143,7 @@ def test_row_sums_are_sums_over_playlists():
 
 def test_the_value_is_the_transcribed_surrogate():
     problem, point, model, covariance = _case()
-    model._newton(0)
+    model.newton_steps(0)
     value = _transcribed(problem, point, model, covariance, point.shared)
     expected = value(point.totals.user.astype(float), model.own0.astype(float))
     np.testing.assert_allclose(model.values.sum(), expected, rtol=1e-5)
@@ -157,7 +157,7 @@ def test_newton_steps_minimise_the_surrogate(n_active, push):
     value = _transcribed(problem, point, model, covariance, point.shared)
     n_users, d = model.step.shape
     for _ in range(40):
-        model._newton(1)
+        model.newton_steps(1)
     totals = model.totals()
     found = value(totals.user.astype(float), model.own.astype(float))
     np.testing.assert_allclose(model.values.sum(), found, rtol=1e-5)
@@ -204,7 +204,7 @@ def _user_hessians(problem, model, covariance):
 def test_the_shared_metric_bounds_the_hessian_without_users(n_buckets, monkeypatch):
     monkeypatch.setattr(_rows, "N_BUCKETS", n_buckets)
     problem, _, model, covariance = _case()
-    model._newton(0)
+    model.newton_steps(0)
     metric = model.shared_metric()
     ridge = 2 * problem.penalties.user_l2
     hessians = _user_hessians(problem, model, covariance)
@@ -225,7 +225,7 @@ def test_a_step_of_the_shared_weights_lowers_the_surrogate():
     problem, point, model, _ = _case()
     l1 = problem.penalties.shared_l1
     for _ in range(20):  # users at their best for the shared weights
-        model._newton(1)
+        model.newton_steps(1)
     before = model.values.sum() + l1 * np.abs(model.shared).sum()
     model.move_shared(model.shared_metric())
     assert not np.array_equal(model.shared, point.shared)
@@ -233,7 +233,7 @@ def test_a_step_of_the_shared_weights_lowers_the_surrogate():
     np.testing.assert_allclose(
         (users - model.shared) @ model.basis.vectors, model.offset + model.step, atol=1e-5
     )
-    model._newton(1)
+    model.newton_steps(1)
     assert model.values.sum() + l1 * np.abs(model.shared).sum() < before
 
 
