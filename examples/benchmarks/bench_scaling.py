@@ -46,7 +46,7 @@ class Meter:
         self.sweeps = self.tasks = self.sent = self.received = self.once = 0
         self.counting = 0.0  # seconds that are not the fit's
         self._inside = False
-        self._parcels = set()
+        self._broadcasts = set()
 
     @contextmanager
     def running(self):
@@ -89,9 +89,9 @@ class Meter:
             self.tasks += len(items)
             self.sent += sum(len(pickle.dumps(item)) for item in items)
             self.received += sum(len(pickle.dumps(result)) for result in results)
-            if workers.parcel.token not in self._parcels:
-                self._parcels.add(workers.parcel.token)
-                self.once += len(pickle.dumps(workers.parcel))
+            if workers.broadcast.token not in self._broadcasts:
+                self._broadcasts.add(workers.broadcast.token)
+                self.once += len(pickle.dumps(workers.broadcast))
             self.counting += time.perf_counter() - start
             return results
 

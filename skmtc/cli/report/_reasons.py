@@ -35,13 +35,14 @@ def reasons(ranker, rows):
     reasons : list of str
         One per row; empty for a ranker that has no weights of features.
     """
-    parts = [ranker]
-    if isinstance(ranker, StackingRanker):  # explain the ranker that counts most
-        shares = explain(ranker, rows).abs().sum()
-        parts = [ranker.named_estimators_[shares.idxmax()[0]]]
-    if not hasattr(parts[0], "shared_coef_"):
+    if isinstance(ranker, StackingRanker):
+        # Explain the ranker that counts most, of those that have weights of features.
+        shares = explain(ranker, rows).abs().sum().droplevel(1).sort_values(ascending=False)
+        parts = [ranker.named_estimators_[name] for name in shares.index]
+        ranker = next((part for part in parts if hasattr(part, "shared_coef_")), ranker)
+    if not hasattr(ranker, "shared_coef_"):
         return [""] * len(rows)
-    contributions = explain(parts[0], rows)
+    contributions = explain(ranker, rows)
     grounds = [_ground(part, str(feature)) for part, feature in contributions.columns]
     by_ground = contributions.T.groupby(np.array(grounds, dtype=object), sort=False).sum().T
     by_ground = by_ground.drop(columns="", errors="ignore")

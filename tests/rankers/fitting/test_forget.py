@@ -35,6 +35,7 @@ DOCUMENTED = {
     "user_coef_",
     "playlist_coef_",
     "user_attributes_",
+    "playlist_attributes_",
     "playcounts_",
     "artists_of_user_",
     "artists_of_playlist_",
