@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, diags_array, issparse, vstack
+from scipy.sparse import csr_array, issparse, vstack
 
 from skmtc._table import is_table, shown, to_frame
 from skmtc._table.queries import Songs
@@ -89,8 +89,10 @@ def unit_rows(vectors):
     """Scale rows to length 1; rows of zeros stay."""
     if issparse(vectors):
         vectors = csr_array(vectors, dtype=np.float64)
-        lengths = np.sqrt((vectors * vectors).sum(axis=1))
-        return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ vectors)
+        lengths = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
+        scale = 1.0 / np.where(lengths > 0, lengths, 1.0)
+        data = vectors.data * np.repeat(scale, np.diff(vectors.indptr))
+        return csr_array((data, vectors.indices, vectors.indptr), shape=vectors.shape)
     vectors = np.asarray(vectors, dtype=np.float64)
     lengths = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
     return vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
