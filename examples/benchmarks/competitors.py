@@ -12,7 +12,7 @@ import warnings
 from contextlib import redirect_stdout
 
 import numpy as np
-from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, eye_array, hstack
+from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, hstack
 from threadpoolctl import threadpool_limits
 
 from skmtc._utils.sparse import as_ones, one_hot
@@ -185,7 +185,7 @@ class EASE(Competitor):
         explained = np.asarray(held.multiply(inverse @ held).sum(axis=0)).ravel()
         of_songs = csr_array(held.T) * (options["l2"] / (1.0 - explained))[:, None]
         self.user_vectors_ = csr_array(hstack([csr_array(-inverse), held]))
-        self.catalogue_vectors_ = csr_array(hstack([of_songs, eye_array(held.shape[1])]))
+        self.catalogue_vectors_ = csr_array(hstack([of_songs, eye(held.shape[1])]))
 
 
 class IrspackIALS(Competitor):
