@@ -4,6 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skmtc._utils.fitted_state import Each, IdArray, Plain
+from skmtc._utils.validation import check_number
 from skmtc.features._base_encoder import (
     BaseColumnEncoder,
     check_frequency,
@@ -25,6 +26,9 @@ class IdentityEncoder(BaseColumnEncoder):
     min_frequency : int or float, default=2
         Values of fewer training songs than this are ignored: nothing can be learned from one
         song about another. A float is a share of the songs.
+
+    max_categories : int or None, default=None
+        Most values of a column that have a feature, those of most training songs; None for all.
 
     Attributes
     ----------
@@ -62,11 +66,16 @@ class IdentityEncoder(BaseColumnEncoder):
 
     _fitted_state = {"ids_": Each(IdArray("ids")), "n_unknown_": Each(Plain.count())}
 
-    def __init__(self, *, min_frequency: float | None = 2) -> None:
+    def __init__(
+        self, *, min_frequency: float | None = 2, max_categories: int | None = None
+    ) -> None:
         self.min_frequency = min_frequency
+        self.max_categories = max_categories
 
     def _check_parameters(self):
         check_frequency(self.min_frequency)
+        if self.max_categories is not None:
+            check_number("max_categories", self.max_categories, at_least=1, whole=True)
 
     def _reset(self):
         self.ids_, self.n_unknown_ = [], []
@@ -77,6 +86,10 @@ class IdentityEncoder(BaseColumnEncoder):
             ids, codes = learn_ids(column, "identity")
         frequencies = np.bincount(codes[codes >= 0], minlength=len(ids))
         frequent = frequencies >= fewest_rows(self.min_frequency, len(column))
+        if self.max_categories is not None:
+            # Of values with the same number of songs, the first in sorted order.
+            rarer = np.argsort(-frequencies, kind="stable")[self.max_categories :]
+            frequent[rarer] = False
         self.ids_.append(ids[frequent])
         self.n_unknown_.append(len(column) - int(frequencies[frequent].sum()))
 

@@ -54,3 +54,14 @@ def test_a_column_without_values_has_no_features():
 def test_wrong_parameter():
     with pytest.raises(ValueError, match="`min_frequency` must be a positive integer"):
         IdentityEncoder(min_frequency=0).fit(pd.DataFrame({"artist": ["a"]}))
+
+
+def test_max_categories_keeps_the_values_of_most_songs():
+    artists = pd.DataFrame({"artist": ["a"] * 2 + ["b"] * 4 + ["c"] * 3 + ["d"] * 3 + ["e"]})
+    encoder = IdentityEncoder(max_categories=2).fit(artists)
+    assert encoder.ids_[0].tolist() == ["b", "c"]
+    assert encoder.n_unknown_ == [len(artists) - 7]
+    few = IdentityEncoder(max_categories=9).fit(artists)
+    assert few.ids_[0].tolist() == IdentityEncoder().fit(artists).ids_[0].tolist()
+    with pytest.raises(ValueError, match="`max_categories` must be an integer of 1 or more; got 0"):
+        IdentityEncoder(max_categories=0).fit(artists)
