@@ -69,6 +69,8 @@ def _values(part):
     return repr(part)
 
 
+# An interrupt that comes while threadpoolctl lists libraries is lost, and told by Python.
+@pytest.mark.filterwarnings("ignore:Exception ignored on calling ctypes callback")
 @pytest.mark.parametrize(
     ("name", "change"),
     [(n, c) for n in RANKERS for c in CHANGES if (n, c) != ("ridge", "partial_fit")],

@@ -31,7 +31,7 @@ def test_pairs_and_blocks_agree(ranker):
         assert len(batches) > 1 or scorer.song_vectors.shape[1] == 1
         assert np.concatenate(batches).tolist() == everybody.tolist()
         np.testing.assert_allclose(
-            scorer.score_pairs(query_of_row, song_of_row), pairs, rtol=1e-12, atol=1e-12
+            scorer.score_pairs(query_of_row, song_of_row), pairs, rtol=1e-6, atol=1e-6
         )
 
 
