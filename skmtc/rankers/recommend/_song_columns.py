@@ -226,7 +226,9 @@ def _is_plain(dtype):
 def _encode(column):
     """Return a column as it is stored; None if its cells are neither texts nor numbers."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.cat.categories.dtype)
+        # Integers cannot be missing, unlike categories that are integers.
+        dtype = column.cat.categories.dtype
+        column = column.astype(float if column.isna().any() and dtype.kind in "iub" else dtype)
     if _is_plain(column.dtype):
         values = column.to_numpy()
         if values.dtype.kind not in "ifubmM":  # integers of pandas with missing ones among them

@@ -161,3 +161,17 @@ def test_other_damage_is_refused(X):
         ranker._song_columns = damaged
         with pytest.raises(ValueError, match=message):
             pickle.loads(pickle.dumps(ranker))
+
+
+@pytest.mark.parametrize("values", [[1, 2, None], [True, False, None], ["a", "b", None]])
+def test_categories_may_be_missing(values):
+    categories = pd.Series(
+        [*values, values[0]], dtype=pd.CategoricalDtype([v for v in values if v is not None])
+    )
+    X = pd.DataFrame({"user": "u", "playlist": [*"ppqq"], "song": [*"abca"]})
+    ranker = PopularityRanker().fit(X.assign(label=categories))
+    found = ranker.recommend(X[["user"]].head(1), n_recommendations=3, as_frame=True)
+    label = found.set_index("song")["label"]
+    assert pd.isna(label["c"])
+    assert label["a"] == values[0]
+    assert label["b"] == values[1]
