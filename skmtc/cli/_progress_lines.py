@@ -136,7 +136,7 @@ class Beats:
             self._what, self._start = what, monotonic()
 
     def stop(self):
-        """Tell nothing more."""
+        """Print nothing more."""
         self._stopped.set()
         self._thread.join()
 
@@ -154,7 +154,7 @@ def beats(what, *, quiet=False):
 
 
 def tell(line):
-    """Tell what is being done, in one line."""
+    """Print what is being done, in one line."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,6 +1,6 @@
 """What the cells of a column say about its role.
 
-A column is judged in three steps: what it describes (songs, users or playlists, by the rows in
+A column is read in three steps: what it describes (songs, users or playlists, by the rows in
 which it has one value), what its cells are (numbers, dates, names, lists), and whether its name
 is a usual one. Names decide only between roles that the cells allow.
 """
