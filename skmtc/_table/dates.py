@@ -103,7 +103,7 @@ def to_timestamps(seconds):
     """Return seconds since 1970 as timestamps of pandas, without a time zone."""
     seconds = np.asarray(seconds, dtype=np.float64)
     there = np.isfinite(seconds)
-    stamps = np.full(seconds.shape, np.datetime64("NaT"), dtype="datetime64[us]")
+    stamps = np.full(seconds.shape, np.datetime64("NaT", "us"), dtype="datetime64[us]")
     stamps[there] = np.round(seconds[there] * 1e6).astype(np.int64).astype("datetime64[us]")
     return pd.to_datetime(stamps)
 
@@ -214,7 +214,7 @@ def _to_seconds(column):
         return _objects_to_seconds(column)
     if column.dt.tz is not None:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    stamps = column.to_numpy(dtype="datetime64[ns]", na_value=np.datetime64("NaT"))
+    stamps = column.to_numpy(dtype="datetime64[ns]", na_value=np.datetime64("NaT", "ns"))
     seconds = stamps.astype("datetime64[us]").astype(np.int64) / 1e6
     seconds[np.isnat(stamps)] = np.nan
     return seconds
