@@ -75,10 +75,17 @@ class Broadcast:
         self.make = make
         self.data = data
         self.token = uuid4().hex
+        self._making = Lock()
 
-    @cached_property
+    @property
     def made(self) -> Any:
         """What `make` makes of the data."""
+        # From Python 3.12 on, cached_property has no lock: each thread would make its own.
+        with self._making:
+            return self._made
+
+    @cached_property
+    def _made(self) -> Any:
         return self.make(*self.data)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -20,6 +22,23 @@ def _double(array):
 
 def _where(made, number):
     return os.getpid(), id(made), made[number]
+
+
+def test_threads_that_come_together_make_it_once():
+    made, start = [], Barrier(2)
+
+    def make_slowly():
+        made.append(1)
+        sleep(0.1)  # a thread that does not wait would begin now
+
+    broadcast = Broadcast(make_slowly)
+
+    def ask():
+        start.wait()
+        return broadcast.made
+
+    Parallel(n_jobs=2, backend="threading")(delayed(ask)() for _ in range(2))
+    assert made == [1]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
