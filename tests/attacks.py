@@ -28,7 +28,7 @@ class Attack:
         """Append counts to the file that the environment variable SKMTC_ATTACK_LOG names."""
         log = os.environ.get("SKMTC_ATTACK_LOG")
         if log:
-            with Path(log).open("a") as file:
+            with Path(log).open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"attack": what, **Counter(counts)}) + "\n")
 
 

@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-import resource
 import subprocess
 import sys
 import zipfile
@@ -259,8 +258,8 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.linux
 def test_crafted_files_in_little_memory(tmp_path):
-    assert resource.RLIMIT_AS
     paths = []
     for kind in ("huge shape", "deep", "schema is no JSON"):
         paths.append(tmp_path / f"{len(paths)}.skops")

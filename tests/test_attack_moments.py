@@ -70,6 +70,7 @@ def _values(part):
 
 
 # An interrupt that comes while threadpoolctl lists libraries is lost, and told by Python.
+@pytest.mark.posix
 @pytest.mark.filterwarnings("ignore:Exception ignored on calling ctypes callback")
 @pytest.mark.parametrize(
     ("name", "change"),

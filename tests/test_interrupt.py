@@ -81,6 +81,7 @@ def _interrupt(arguments, begins):
         return perf_counter() - start, code
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("name", ["compare", "fit", "search"])
 def test_an_interrupt_ends_the_work(table, tmp_path, name):
     program = _programs(table, tmp_path)[name]

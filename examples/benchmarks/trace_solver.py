@@ -8,10 +8,10 @@ one, in processes of their own. It uses what all versions have in common.
 
 import argparse
 import json
-import resource
 import time
 
 import numpy as np
+from machine import peak_megabytes
 from scipy.sparse import csr_array
 
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
@@ -71,8 +71,7 @@ def main():
     # What is compiled is compiled now.
     solve_prox_newton(MultitaskObjective(*problem, **penalties, n_jobs=options.jobs), max_iter=1)
     found = trace(MultitaskObjective(*problem, **penalties, n_jobs=options.jobs), options.tol)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"trace": found, "peak MB": peak}))
+    print(json.dumps({"trace": found, "peak MB": peak_megabytes()}))
 
 
 if __name__ == "__main__":
