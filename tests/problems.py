@@ -141,7 +141,10 @@ def transcribed_objective(objective):
     features = features.toarray() if hasattr(features, "toarray") else features
     features = features[:, : objective.n_features].astype(np.float64)
     held, push = objective.membership.toarray() > 0, objective.push
-    inside, outside = held.sum(axis=1, keepdims=True), (~held).sum(axis=1, keepdims=True)
+    song_weight = objective.song_weight
+    weights = np.ones(held.shape[1]) if song_weight is None else song_weight
+    inside = held.sum(axis=1, keepdims=True)
+    outside = (~held * weights).sum(axis=1, keepdims=True)
     owners = objective.user_of_playlist
 
     def value_and_gradient(coef):
@@ -149,7 +152,7 @@ def transcribed_objective(objective):
         scores = (shared + user[owners] + playlist) @ features.T
         with np.errstate(over="ignore", invalid="ignore"):
             pull = np.where(held, np.exp(-push * scores), 0.0)
-            rest = np.where(held, 0.0, np.exp(scores)) / outside
+            rest = np.where(held | (weights == 0), 0.0, weights * np.exp(scores)) / outside
             if objective.loss == "classification":
                 losses = (pull / (push * inside) + rest).sum(axis=1)
                 slopes = (rest - pull / inside) @ features

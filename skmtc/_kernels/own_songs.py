@@ -9,6 +9,7 @@ SIGNATURE = void(
     int64,
     int64,
     float32[:, ::1],
+    float32[::1],
     int32[::1],
     int32[::1],
     float32[:, ::1],
@@ -25,6 +26,7 @@ def own_sums(
     first: Any,
     last: Any,
     features: Any,
+    song_weight: Any,
     indptr: Any,
     indices: Any,
     weights: Any,
@@ -36,7 +38,7 @@ def own_sums(
 ) -> None:
     """Sum over the songs of playlists `first` to `last` - 1, in place.
 
-    `pulled` is the sum of exp(-push * score), `inside` that of exp(score), and
+    `pulled` is the sum of exp(-push * score), `inside` that of song_weight * exp(score), and
     `pulled_features` and `inside_features` are these sums with the features as factors.
     """
     n_features = features.shape[1]
@@ -50,7 +52,7 @@ def own_sums(
             score = np.float32(0)
             for j in range(n_features):
                 score += features[song, j] * weights[i, j]
-            pull, exp = np.exp(-push * score), np.exp(score)
+            pull, exp = np.exp(-push * score), song_weight[song] * np.exp(score)
             pull_sum += pull
             sum_inside += exp
             for j in range(n_features):

@@ -52,7 +52,8 @@ class MultitaskObjective:
         \sum_{m \notin i} e^{f_{im}}
 
     for `loss="ranking"`; p is `push`. With `sample_weight`, the loss of playlist i counts
-    :math:`\mathtt{sample\_weight}_i` times; N stays the number of playlists.
+    :math:`\mathtt{sample\_weight}_i` times; N stays the number of playlists. With `song_weight`,
+    means over the other songs are weighted, and :math:`M_-` is the sum of their weights.
 
     Coefficients are one array `coef` of shape (1 + n_users + n_playlists, n_features): the shared
     weights in row 0, then one row per user, then one per playlist. With `fit_intercept` the last
@@ -98,6 +99,12 @@ class MultitaskObjective:
         Positive factor of the loss of each playlist; None stands for ones. Penalties are not
         weighted, so only weights of mean 1 keep their relative size.
 
+    song_weight : array of shape (n_songs,), default=None
+        Weight of each song in the mean over the songs outside a playlist, not negative; None stands
+        for ones. Songs of weight 0 take no time in a pass, so that a sample of songs, weighted by
+        inverse probabilities, can stand for all. The songs of a playlist count equally, whatever
+        their weight.
+
     Attributes
     ----------
     shape : tuple of int
@@ -140,6 +147,7 @@ class MultitaskObjective:
         fit_intercept: bool = True,
         n_jobs: int | None = None,
         sample_weight: ArrayLike | None = None,
+        song_weight: ArrayLike | None = None,
     ) -> None:
         self.user_l2 = user_l2
         self.playlist_l1 = playlist_l1
@@ -160,6 +168,7 @@ class MultitaskObjective:
         if sample_weight is None:
             sample_weight = np.ones(membership.shape[0])
         self.sample_weight = np.array(sample_weight, dtype=np.float64)
+        self.song_weight = None if song_weight is None else np.array(song_weight, dtype=np.float64)
         self._check()
         self.n_playlists, self.n_songs = membership.shape
         self.n_features = self.features.shape[1] - (not fit_intercept)
@@ -171,10 +180,10 @@ class MultitaskObjective:
         """Derive what depends on the order of playlists."""
         self.playlists_of_user = np.bincount(self.user_of_playlist)
         self.positives = Positives(self.features, self.membership)
-        self.negative_counts = self.n_songs - self.positives.counts
+        self.negative_weights = self._sum_negative_weights()
         # Sums over songs are divided by these: means, times the weight of the playlist. A ranking
         # loss is a product of two sums, so that only one of them takes the weight.
-        self.negative_divisors = self.negative_counts / self.sample_weight
+        self.negative_divisors = self.negative_weights / self.sample_weight
         self.positive_divisors = self.positives.counts / (
             self.sample_weight if self.loss == "classification" else 1.0
         )
@@ -188,8 +197,23 @@ class MultitaskObjective:
 
     @cached_property
     def tiled_pass(self) -> TiledPass:
-        """The pass over all playlists and songs, made when it is first needed."""
-        return make_pass(self.features, self.membership, self.n_jobs)
+        """The pass over playlists and songs that have a weight, made when it is first needed."""
+        if self.song_weight is None:
+            return make_pass(self.features, self.membership, self.n_jobs)
+        songs = np.flatnonzero(self.song_weight)
+        return make_pass(
+            self.features[songs],
+            csr_array(self.membership[:, songs]),
+            self.n_jobs,
+            offsets=np.log(self.song_weight[songs]),
+        )
+
+    def _sum_negative_weights(self) -> Array:
+        """Sum the weights of the songs outside each playlist."""
+        if self.song_weight is None:
+            return np.asarray(self.n_songs - self.positives.counts, dtype=np.float64)
+        own = self.positives.reduce(np.add, self.song_weight[self.membership.indices])
+        return np.asarray(self.song_weight.sum() - own)
 
     def reordered(self, order: NDArray[np.intp]) -> "MultitaskObjective":
         """Return the same problem with its playlists in another order, sharing the features.
@@ -588,10 +612,32 @@ class MultitaskObjective:
                 f"{int(np.sum(~(np.isfinite(weight) & (weight > 0))))} numbers that are not "
                 "positive and finite. Leave playlists of weight 0 out."
             )
+        if self.song_weight is not None:
+            self._check_song_weight(counts)
         for name in ("user_l2", "playlist_l1", "shared_l1"):
             check_number(name, getattr(self, name), at_least=0)
         check_number("push", self.push, above=0)
         check_choice("loss", self.loss, ("classification", "ranking"))
+
+    def _check_song_weight(self, counts: NDArray[np.integer[Any]]) -> None:
+        weight = self.song_weight
+        assert weight is not None
+        if (
+            weight.shape != self.membership.shape[1:]
+            or not (np.isfinite(weight) & (weight >= 0)).all()
+        ):
+            raise ValueError(
+                f"`song_weight` must hold one number per song, finite and not negative; got shape "
+                f"{weight.shape} for {self.membership.shape[1]} songs. Check the weights."
+            )
+        has_weight = weight > 0
+        own = np.add.reduceat(has_weight[self.membership.indices], self.membership.indptr[:-1])
+        n_bare = int(np.sum(own == has_weight.sum()))
+        if n_bare:
+            raise ValueError(
+                "Every playlist must lack at least one song whose `song_weight` is positive; got "
+                f"{n_bare} playlists of {len(counts)} that lack none. Sample more songs."
+            )
 
     def padded(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Add the weight 0 of the constant feature where there is no intercept.

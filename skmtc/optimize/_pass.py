@@ -68,6 +68,9 @@ class TiledPass:
 
     Attributes
     ----------
+    offsets : ndarray of shape (n_songs,) or None
+        As given, in the dtype of the features.
+
     workers : Workers or None
         Who has the same features and memberships elsewhere; None where the work is done here.
     """
@@ -88,7 +91,7 @@ class TiledPass:
         self.n_songs, self.n_features = features.shape
         self.tiles = _slices(self.n_songs, TILE_SONGS)
         self._columns = SplitColumns(features, self.tiles)
-        self._offsets = None if offsets is None else offsets.astype(features.dtype)
+        self.offsets = None if offsets is None else offsets.astype(features.dtype)
         self._exp = _exp_of(features.dtype, n_exponentials=membership.shape[0] * self.n_songs)
         self._masks: dict[tuple[int, int], Mask] = {}
 
@@ -145,8 +148,8 @@ class TiledPass:
         own = Positives(self.features, self.membership[sharing])
         with np.errstate(over="ignore", invalid="ignore"):
             scores = own.scores(weights[sharing])
-            if self._offsets is not None:
-                scores += self._offsets[own.membership.indices]
+            if self.offsets is not None:
+                scores += self.offsets[own.membership.indices]
             inside = own.sum_features(np.exp(scores))
             total = passed[len(alone) + group]
             sums = np.empty((len(weights), self.n_features))
@@ -170,19 +173,21 @@ class TiledPass:
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
 
-    def count_negatives_from(
+    def weigh_negatives_from(
         self, weights: FloatArray, threshold: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        """Count each playlist's negatives whose score is at least its threshold."""
-        counts = np.zeros(len(weights), dtype=np.int64)
+    ) -> NDArray[np.float64]:
+        """Sum the weights of each playlist's negatives whose score is at least its threshold."""
+        sums = np.zeros(len(weights))
+        song_weights = np.ones(self.n_songs) if self.offsets is None else np.exp(self.offsets)
 
         def add_block(block: slice) -> None:
-            for scores, flat, own in self._tile_scores(weights, None, block):
+            tiles = self._tile_scores(weights, None, block, with_offsets=False)
+            for (scores, flat, own), tile in zip(tiles, self.tiles, strict=True):
                 flat[own] = -np.inf
-                counts[block] += np.count_nonzero(scores >= threshold[block, None], axis=1)
+                sums[block] += (scores >= threshold[block, None]) @ song_weights[tile]
 
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
-        return counts
+        return sums
 
     def _tile_exp(
         self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
@@ -194,7 +199,12 @@ class TiledPass:
             yield scores
 
     def _tile_scores(
-        self, weights: FloatArray, rows: NDArray[np.intp] | None, block: slice
+        self,
+        weights: FloatArray,
+        rows: NDArray[np.intp] | None,
+        block: slice,
+        *,
+        with_offsets: bool = True,
     ) -> Iterator[tuple[FloatArray, FloatArray, NDArray[np.int32]]]:
         """Yield the scores of a block, a tile at a time, and where the positives are.
 
@@ -210,8 +220,8 @@ class TiledPass:
         for number, (tile, end) in enumerate(zip(self.tiles, ends, strict=True)):
             flat = buffer[: n_rows * (tile.stop - tile.start)]
             scores = self._columns.scores(left, number, flat)
-            if self._offsets is not None:
-                scores += self._offsets[tile]
+            if with_offsets and self.offsets is not None:
+                scores += self.offsets[tile]
             yield scores, flat, linear[start:end]
             start = end
 

@@ -18,18 +18,18 @@ def empirical_risk(objective: "MultitaskObjective", coef: NDArray[np.float64], k
     scores = positives.scores(weights)
     lowest = positives.reduce(np.minimum, scores)
     if kind == "bottom-push":
-        counts = objective.tiled_pass.count_negatives_from(weights, lowest)
-        return float(np.mean(weight * counts / objective.negative_counts))
+        above = objective.tiled_pass.weigh_negatives_from(weights, lowest)
+        return float(np.mean(weight * above / objective.negative_weights))
     with np.errstate(over="ignore"):
         if kind == "classification":
-            negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_counts
+            negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_weights
             exp = positives.reduce(np.add, np.exp(-push * scores))
             return float(np.mean(weight * (exp / (push * positives.counts) + negative)))
         # The other two do not change when scores move, and cannot overflow for nothing if the
         # lowest score of each playlist moves to zero.
         weights = np.array(weights, dtype=np.float64)
         weights[:, -1] -= lowest
-        negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_counts
+        negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_weights
         if kind == "bottom-push exponential":
             return float(np.mean(weight * negative))
         if kind == "p-norm push":

@@ -108,7 +108,7 @@ def test_counts_from_a_threshold_include_ties(n_sparse):
     scores = weights @ features.T
     threshold = scores[:, 0]  # song 0 is in no playlist, so it always counts itself
     expected = ((scores >= threshold[:, None]) & (membership.toarray() == 0)).sum(axis=1)
-    counts = TiledPass(features, membership).count_negatives_from(weights, threshold)
+    counts = TiledPass(features, membership).weigh_negatives_from(weights, threshold)
     np.testing.assert_array_equal(counts, expected)
 
 

@@ -5,7 +5,7 @@ Where every playlist has the weights w, the classification losses add up song by
     sum_i phi_i(w) = sum_m  a_m exp(-push x_m.w) / push + c_m exp(x_m.w),
 
     a_m = sum of v_i / M+_i over the playlists of song m,
-    c_m = sum of v_i / M-_i over the other playlists,
+    c_m = song_weight_m times the sum of v_i / M-_i over the other playlists,
 
 with the sample weights v_i, so a Newton step costs one weighted Gram matrix of the songs, whatever
 the number of playlists.
@@ -66,8 +66,9 @@ def best_common_weights(
 
     def losses(weights: Array) -> tuple[float, Array, Array]:
         scores = np.asarray(features @ weights.astype(dtype), dtype=np.float64)
-        with np.errstate(over="ignore"):
-            pull, rest = positive * np.exp(-push * scores), negative * np.exp(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pull = np.where(positive > 0, positive * np.exp(-push * scores), 0.0)
+            rest = np.where(negative > 0, negative * np.exp(scores), 0.0)
             return float(pull.sum() / push + rest.sum()), pull, rest
 
     weights = np.zeros(features.shape[1])
@@ -98,4 +99,6 @@ def _song_weights(objective: MultitaskObjective) -> tuple[Array, Array]:
     positive = np.bincount(songs, np.repeat(pull, counts), minlength=objective.n_songs)
     inside = np.bincount(songs, np.repeat(inverse, counts), minlength=objective.n_songs)
     negative = np.maximum(inverse.sum() - inside, 0.0)
+    if objective.song_weight is not None:
+        negative *= objective.song_weight
     return np.asarray(positive, dtype=np.float64), np.asarray(negative, dtype=np.float64)

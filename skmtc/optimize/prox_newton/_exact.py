@@ -127,6 +127,11 @@ class ExactLosses:
         self.features = np.asarray(to_dense(features), dtype=np.float64)
         self.membership = objective.membership
         self.sample_weight = objective.sample_weight
+        weight = objective.song_weight
+        weight = np.ones(objective.n_songs) if weight is None else weight
+        self._has_weight = weight > 0
+        self._log_weight = np.log(np.where(self._has_weight, weight, 1.0))
+        self._negative_weights = objective.negative_weights
         self.push, self.is_ranking = objective.push, objective.loss == "ranking"
         self._row_bytes = 8 * objective.n_songs * (4 + features.shape[1])
 
@@ -169,27 +174,31 @@ class ExactLosses:
         weight = self.sample_weight[rows, None]
         with np.errstate(over="ignore", invalid="ignore"):
             if self.is_ranking:
-                return self._ranking(scores, inside, weight)
+                return self._ranking(scores, inside, rows)
             counts = inside.sum(axis=1, keepdims=True)
-            others = inside.shape[1] - counts
+            others = self._negative_weights[rows, None]
             pull = np.exp(np.where(inside, -self.push * scores, -np.inf)) * (weight / counts)
-            rest = np.exp(np.where(inside, -np.inf, scores)) * (weight / others)
+            rest = np.exp(self._negative_scores(scores, inside)) * (weight / others)
             losses = pull.sum(axis=1) / self.push + rest.sum(axis=1)
             return losses, rest - pull, rest + self.push * pull
 
-    def _ranking(self, scores: Array, inside: Mask, weight: Array) -> tuple[Array, Array, Array]:
+    def _negative_scores(self, scores: Array, inside: Mask) -> Array:
+        """Return scores plus logarithms of the songs' weights; -inf for own songs."""
+        return np.where(~inside & self._has_weight, scores + self._log_weight, -np.inf)
+
+    def _ranking(self, scores: Array, inside: Mask, rows: slice) -> tuple[Array, Array, Array]:
         """Expand exp(psi), psi = log-sum-exp(-p s) / p over the songs + log-mean-exp(s) outside."""
         pull, log_pull = _softmax(np.where(inside, -self.push * scores, -np.inf))
-        rest, log_rest = _softmax(np.where(inside, -np.inf, scores))
-        log_rest -= np.log((~inside).sum(axis=1))
-        losses = weight[:, 0] * np.exp(log_pull / self.push + log_rest)
+        rest, log_rest = _softmax(self._negative_scores(scores, inside))
+        log_rest -= np.log(self._negative_weights[rows])
+        losses = self.sample_weight[rows] * np.exp(log_pull / self.push + log_rest)
         scale = losses[:, None]
         return losses, scale * (rest - pull), scale * (rest + self.push * pull)
 
     def _add_rank_one(self, out: Expansion2, rows: slice, scores: Array, inside: Mask) -> None:
         """Add phi (grad psi grad psi' - m m' - p n n'), m and n the means outside and inside."""
         pull, _ = _softmax(np.where(inside, -self.push * scores, -np.inf))
-        rest, _ = _softmax(np.where(inside, -np.inf, scores))
+        rest, _ = _softmax(self._negative_scores(scores, inside))
         n, m = pull @ self.features, rest @ self.features
         phi = out.losses[rows, None, None]
         for sign, v in ((1.0, m - n), (-1.0, m), (-self.push, n)):
@@ -200,7 +209,8 @@ class ExactLosses:
         change = np.empty(len(step))
         for rows, inside in self._batches(len(step)):
             scores = np.abs(step[rows] @ self.features.T)
-            change[rows] = np.where(inside, self.push * scores, scores).max(axis=1)
+            scores *= np.where(inside, self.push, self._has_weight)
+            change[rows] = scores.max(axis=1)
         return change
 
 

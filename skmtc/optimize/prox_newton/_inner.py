@@ -187,7 +187,9 @@ class InnerProblem:
             new.gains[users], new.converged[users] = end.gains, end.converged
             new.damping[playlists] = end.damping
 
-        workers = problem.objective.tiled_pass.workers
+        # Workers have the songs of a pass: all songs, unless some have no weight.
+        is_whole = problem.objective.song_weight is None
+        workers = problem.objective.tiled_pass.workers if is_whole else None
         if workers is None or len(problem.blocks) < FEWEST_BLOCKS:
             self.threads.map(
                 lambda block: keep(block, problem.on_blocks.sweep(start(block), rules)),

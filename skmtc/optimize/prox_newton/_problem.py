@@ -116,6 +116,8 @@ class SortedProblem:
             room=KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users),
         )
         self.features = self.on_blocks.weighted
+        weight = self.objective.song_weight
+        self.song_weight = np.ones(self.objective.n_songs) if weight is None else weight
         self.own_sums: Any = None
         if compiled and self._is_single():
             self.own_sums = loading.compiled_own_sums()
@@ -187,7 +189,8 @@ class SortedProblem:
             shift = float(scores[problem.membership.indices].mean())
             scores -= shift
         with np.errstate(over="ignore", invalid="ignore"):
-            exp, pushed = np.exp(scores), np.exp(-problem.push * scores)
+            exp = self._weigh(np.exp(scores))
+            pushed = np.exp(-problem.push * scores)
             held = self._ones.copy()
             held.data = exp[held.indices]
             total, inside = exp.sum(), held.sum(axis=1)
@@ -213,14 +216,18 @@ class SortedProblem:
                 whole[little] = part
         return point
 
+    def _weigh(self, exp: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weight one number per song; a song of weight 0 may have an infinite one."""
+        return np.where(self.song_weight > 0, exp * self.song_weight, 0.0)
+
     def _evaluate_common_compiled(
         self, shared: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Iterate:
         """Do what `evaluate_common` does: one row of sums over all songs serves everybody."""
         problem, n = self.objective, self.objective.n_playlists
         row = weights.astype(np.float32)
-        with np.errstate(over="ignore"):
-            exp = np.exp((problem.features @ row).astype(np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            exp = self._weigh(np.exp((problem.features @ row).astype(np.float64)))
             total = np.array([exp.sum()])
             sums = NegativeSums(total, np.asarray(exp @ problem.features)[None])
         shared = row[: self.given.n_features].astype(np.float64)
@@ -314,10 +321,11 @@ class SortedProblem:
         sums = OwnSums(np.empty(n), np.empty(n), np.empty_like(weights), np.empty_like(weights))
         compiled, push = self.own_sums, objective.push
         fixed = [np.require(a, requirements=["C", "W"]) for a in (held.indptr, held.indices)]
+        song_weight = self.song_weight.astype(np.float32)
 
         def add(start: int) -> None:
             end = min(start + BLOCK_PLAYLISTS, n)
-            compiled(start, end, objective.features, *fixed, weights, push, *sums)
+            compiled(start, end, objective.features, song_weight, *fixed, weights, push, *sums)
 
         objective.tiled_pass.threads.map(add, range(0, n, BLOCK_PLAYLISTS))
         return sums

@@ -407,7 +407,7 @@ class ProxNewton(SolverState):
         The first iterations of rows are far from the minimum, so that a small sample serves them;
         the last ones would fit its noise, and take a large one.
         """
-        objective = self.problem.objective
+        objective, whole = self.problem.objective, self.problem.objective.tiled_pass
         sizes = self._sample_sizes()
         if not sizes:
             return common.totals, common.shared
@@ -422,16 +422,17 @@ class ProxNewton(SolverState):
                 return totals, shared
             if number in sizes:
                 sample = sampled_pass(
-                    objective.features,
-                    objective.membership,
+                    whole.features,
+                    whole.membership,
                     weights,
                     sizes[number],
                     self.rng,
                     objective.n_jobs,
+                    offsets=whole.offsets,
                 )
             if number and number in sizes:  # values on two samples do not compare
                 point = self.problem.evaluate(totals, shared, sample)
-                self.passes += sizes[number] / objective.n_songs
+                self.passes += sizes[number] / whole.n_songs
                 continue
             new, rejected = self._accept(point, totals, shared, sample)
             self._learn(point, new, forget=0.8)
@@ -441,7 +442,8 @@ class ProxNewton(SolverState):
 
     def _sample_sizes(self) -> dict[int, int]:
         """Return how many songs to sample before which iterations; none if there are few songs."""
-        n_songs, n_features = self.problem.objective.n_songs, self.problem.given.n_features
+        n_songs = self.problem.objective.tiled_pass.n_songs
+        n_features = self.problem.given.n_features
         whole = max(n_songs // 16, SONGS_PER_FEATURE * n_features)
         if whole > n_songs // 4:
             return {}
@@ -497,7 +499,7 @@ class ProxNewton(SolverState):
         """
         problem, users = self.problem, self.problem.users
         new = problem.evaluate(totals, shared, tiled_pass)
-        self.passes += 1 if tiled_pass is None else tiled_pass.n_songs / problem.objective.n_songs
+        self.passes += self._share_of_pass(tiled_pass)
         before = problem.user_values(old, shared)
         slack = before * min(1e-5, 1e-2 * self.tol)
         rose = ~(problem.user_values(new, shared) <= before + slack)
@@ -512,6 +514,11 @@ class ProxNewton(SolverState):
             new = self._with_rows(new, old, mixed, rose, share, tiled_pass)
             rose &= ~(problem.user_values(new, shared) <= before + slack) & (share > 0)
         return new._replace(shared=self._best_shared(new.totals)), share == 0
+
+    def _share_of_pass(self, tiled_pass: TiledPass | None) -> float:
+        if tiled_pass is None:
+            return 1.0
+        return float(tiled_pass.n_songs / self.problem.objective.tiled_pass.n_songs)
 
     def _best_shared(self, totals: Totals) -> NDArray[np.float64]:
         penalties = self.problem.penalties
@@ -535,11 +542,7 @@ class ProxNewton(SolverState):
             fresh = [array[rows] for array in old[2:]]
         else:
             fresh = list(problem.evaluate_rows(some, rows, tiled_pass)[2:])
-            self.passes += (
-                len(rows)
-                / problem.given.n_playlists
-                * (1 if tiled_pass is None else tiled_pass.n_songs / problem.objective.n_songs)
-            )
+            self.passes += len(rows) / problem.given.n_playlists * self._share_of_pass(tiled_pass)
         arrays = []
         for array, values in zip(new[2:], fresh, strict=True):
             array = array.copy()
@@ -575,7 +578,9 @@ class ProxNewton(SolverState):
         """Take the covariance of songs, weighted by their scores for the mean playlist."""
         mean = totals.playlist.mean(axis=0, dtype=np.float64)
         scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
-        moments = self.problem.split_features.moments(scores.astype(np.float64))
+        with np.errstate(divide="ignore"):  # songs of weight 0
+            scores = scores.astype(np.float64) + np.log(self.problem.song_weight)
+        moments = self.problem.split_features.moments(scores)
         covariance = moments.covariance
         self.covariance = covariance.astype(self.problem.dtype)
         self.basis = None

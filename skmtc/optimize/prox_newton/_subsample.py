@@ -20,6 +20,8 @@ def sampled_pass(
     n_sampled: int,
     rng: np.random.Generator,
     n_jobs: int | None,
+    *,
+    offsets: FloatArray | None = None,
 ) -> TiledPass:
     """Make a pass over a sample of songs that has the moments of the catalogue.
 
@@ -49,17 +51,22 @@ def sampled_pass(
     n_jobs : int or None
         Number of threads or other workers.
 
+    offsets : ndarray of shape (n_songs,), default=None
+        Logarithms of weights that the songs have in the catalogue; None stands for zeros.
+
     Returns
     -------
     tiled_pass : TiledPass
         Pass over the sample.
     """
     scores = np.asarray(features @ shared)
+    if offsets is not None:
+        scores = scores + offsets
     chance = _chances(features, scores)
     chosen, weights = _draw(chance, scores, n_sampled, rng)
     sample = np.array(to_dense(features[chosen]))
     sample[:, :-1] = _matched(features, scores, sample, scores[chosen], weights)
-    # The tilt that each song had before it was moved is kept by its weight.
+    # The tilt that each song had before it was moved, and its weight, are kept by the new weight.
     tilt = sample.astype(np.float64) @ shared
     log_weights = np.log(weights) + scores[chosen] - tilt
     log_weights += _log_sum(scores) - _log_sum(log_weights + tilt)

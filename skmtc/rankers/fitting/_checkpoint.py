@@ -67,6 +67,7 @@ def fingerprint(objective, solver):
             membership.indices.astype(np.int64),
             objective.user_of_playlist.astype(np.int64),
             objective.sample_weight,
+            *([] if objective.song_weight is None else [objective.song_weight]),
         ),
         "features": _digest(np.array(features.shape), *parts),
         "parameters": _digest(np.array(json.dumps(parameters, default=float))),
