@@ -41,9 +41,9 @@ class LightGBMRanker(Competitor):
             pairs.append(self._pairs(self.song_attributes_[songs], others, self._attributes(user)))
             labels.append(np.isin(songs, held))
             groups.append(len(songs))
-        self.model_ = LGBMRanker(
-            n_estimators=50, num_leaves=15, random_state=self.seed, verbose=-1, n_jobs=1
-        ).fit(np.vstack(pairs), np.concatenate(labels), group=groups)
+        options = {"n_estimators": 50, "num_leaves": 15} | (self.options or {})
+        self.model_ = LGBMRanker(random_state=self.seed, verbose=-1, n_jobs=1, **options)
+        self.model_.fit(np.vstack(pairs), np.concatenate(labels), group=groups)
 
     def vectors_of_queries(self, queries):
         """Give the scores of all candidates, which are made once per known user."""

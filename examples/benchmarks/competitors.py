@@ -124,22 +124,23 @@ class ImplicitBPR(Competitor):
     def _factorise(self, counts):
         from implicit.bpr import BayesianPersonalizedRanking
 
-        model = BayesianPersonalizedRanking(
-            factors=63, iterations=100, use_gpu=False, random_state=self.seed
-        )
+        options = {"factors": 63, "iterations": 100} | (self.options or {})
+        model = BayesianPersonalizedRanking(use_gpu=False, random_state=self.seed, **options)
         model.fit(counts, show_progress=False)
         self.user_vectors_, self.catalogue_vectors_ = model.user_factors, model.item_factors
 
 
 class ImplicitKNN(Competitor):
-    """Cosine neighbours of `implicit`: songs near those that the user has."""
+    """Neighbours of `implicit`: songs near those that the user has, by cosine or TF-IDF."""
 
     package, module = "implicit", "implicit.nearest_neighbours"
 
     def _factorise(self, counts):
-        from implicit.nearest_neighbours import CosineRecommender
+        from implicit.nearest_neighbours import CosineRecommender, TFIDFRecommender
 
-        model = CosineRecommender(K=100)
+        options = {"K": 100, "weighting": "cosine"} | (self.options or {})
+        kinds = {"cosine": CosineRecommender, "tfidf": TFIDFRecommender}
+        model = kinds[options["weighting"]](K=options["K"])
         model.fit(counts, show_progress=False)
         self.user_vectors_ = csr_array(counts, dtype=np.float64)
         self.catalogue_vectors_ = csr_array(model.similarity.T, dtype=np.float64)
@@ -234,12 +235,14 @@ class RectoolsLightFM(Competitor):
             self._with_ids(self.user_attributes_, 0),
             self._with_ids(self.song_attributes_, 1),
         )
-        self._model = LightFM(no_components=64, loss="warp", random_state=self.seed)
+        options = {"no_components": 64, "epochs": 15} | (self.options or {})
+        epochs = options.pop("epochs")
+        self._model = LightFM(loss="warp", random_state=self.seed, **options)
         self._model.fit(
             coo_matrix(_sparse(as_ones(counts))),
             user_features=users,
             item_features=songs,
-            epochs=15,
+            epochs=epochs,
             num_threads=1,  # more would make the result depend on chance
         )
         self.user_vectors_ = self._user_vectors(users)
@@ -277,7 +280,8 @@ class Cmfrec(Competitor):
     def _factorise(self, counts):
         from cmfrec import CMF_implicit
 
-        self._model = CMF_implicit(k=64, random_state=self.seed, verbose=False)
+        options = {"k": 64} | (self.options or {})
+        self._model = CMF_implicit(random_state=self.seed, verbose=False, **options)
         self._model.fit(
             coo_matrix(counts), U=_dense(self.user_attributes_), I=_dense(self.song_attributes_)
         )

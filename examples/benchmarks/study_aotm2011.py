@@ -21,7 +21,7 @@ playlist by playlist.
 import argparse
 
 from playlists import read_playlists
-from study import Entry, add_options, part_of_grid, run_study
+from study import Entry, Study, add_options, part_of_grid, run_study
 
 from skmtc import (
     MatrixFactorizationRanker,
@@ -58,7 +58,7 @@ def main():
     def entries(train, setting):
         return make_entries(train, setting, options)
 
-    run_study(*read(options), SPLITTERS, entries, options)
+    run_study(Study(*read(options), entries, SPLITTERS), options)
 
 
 def read(options):

@@ -22,7 +22,7 @@ those of the lead compare rankers playlist by playlist.
 import argparse
 import warnings
 
-from study import Entry, add_options, part_of_grid, run_study
+from study import Entry, Study, add_options, part_of_grid, run_study
 
 from skmtc import (
     CollocatedArtistRanker,
@@ -59,7 +59,7 @@ def main():
     with warnings.catch_warnings():
         # New songs may be by artists that no training playlist has: these have no vector.
         warnings.filterwarnings("ignore", message=".*unknown.*")
-        run_study(*make_table(options), SPLITTERS, entries, options)
+        run_study(Study(*make_table(options), entries, SPLITTERS), options)
 
 
 def make_table(options):
