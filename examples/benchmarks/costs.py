@@ -91,7 +91,8 @@ def compile_kernels():
     """Fit once on a few rows, so that no ranker is charged for compiling."""
     X = make_playlists(preset="tiny", random_state=0)
     terms = ("song", "artist", "co-occurrence")
-    MultitaskPlaylistRanker(history=terms, random_state=0).fit(X.drop(columns="year"))
+    ranker = MultitaskPlaylistRanker(history=terms, random_state=0).fit(X.drop(columns="year"))
+    ranker.recommend(X[["user"]].head(2))
 
 
 def timed(call):

@@ -157,6 +157,7 @@ def run_study(study, options):
     Tables are written: one row per setting and ranker, with intervals; as ``..._groups``, the same
     by group; as ``..._search``, one row per ranker and point of its grid; and as ``..._fits``, one
     row per fit, which is written after each fit, so that a run that was stopped leaves what it has.
+    Rankers that have no answer in a setting are in ``..._absent``, with the reason.
 
     Parameters
     ----------
@@ -200,9 +201,11 @@ def run_setting(study, splitter, options):
         print(f"{setting}, {seed}: {_counts(train)} to train, {_counts(test)} to test", flush=True)
         judged = {}
         is_first = seed == study.seeds[0]
-        for name, entry in study.make_entries(train, setting).items():
+        entries = study.make_entries(train, setting)
+        if is_first:
+            _write(absent(entries, setting), study.name, options.csv, "_absent")
+        for name, entry in entries.items():
             if isinstance(entry.ranker, str):
-                print(f"{setting}: {name}: {entry.ranker}", flush=True)
                 continue
             if entry.n_splits is not None and study.seeds.index(seed) >= entry.n_splits:
                 continue
@@ -235,6 +238,17 @@ def run_setting(study, splitter, options):
             _write(pd.concat(fits), study.name, options.csv, "_fits")
     searches = pd.concat(searches.values()) if searches else pd.DataFrame()
     return pd.concat(values, ignore_index=True), searches
+
+
+def absent(entries, setting):
+    """Return one row per ranker that has no answer in a setting, with the reason."""
+    reasons = {name: entry.ranker for name, entry in entries.items()}
+    rows = [
+        {"setting": setting, "ranker": name, "reason": reason, **machine()}
+        for name, reason in reasons.items()
+        if isinstance(reason, str)
+    ]
+    return pd.DataFrame(rows)
 
 
 def search(entry, train, splitter):
