@@ -1,5 +1,6 @@
 """Benchmarks and studies run at tiny size, so that none of them rots."""
 
+import argparse
 import importlib
 import os
 import pathlib
@@ -11,6 +12,9 @@ import pandas as pd
 import pytest
 
 import skmtc
+from skmtc import ItemKNNRanker, OwnSongsRanker, PopularityRanker
+from skmtc.datasets import make_playlists
+from skmtc.model_selection import ColdUserSplit
 
 ROOT = pathlib.Path(skmtc.__file__).parent.parent
 FOLDER = ROOT / "examples" / "benchmarks"
@@ -19,10 +23,10 @@ SCRIPTS = sorted(path.name for kind in ("bench", "study") for path in FOLDER.glo
 ORIGIN = ["machine", "date", "versions"]
 
 
-def run_tiny(script, folder):
+def run_tiny(script, folder, *options):
     """Run a script as a user would, in a folder of its own; give the process and the table."""
     done = subprocess.run(
-        [sys.executable, FOLDER / script, "--tiny", "--csv", "table.csv"],
+        [sys.executable, FOLDER / script, "--tiny", "--csv", "table.csv", *options],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -32,9 +36,13 @@ def run_tiny(script, folder):
     return done, pd.read_csv(folder / "table.csv")
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_runs_and_writes_its_figures(script, tmp_path):
-    done, table = run_tiny(script, tmp_path)
+RUNS = [(script,) for script in SCRIPTS]
+RUNS += [("study_30music_2017.py", option) for option in ("--ablations", "--times")]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=" ".join)
+def test_runs_and_writes_its_figures(run, tmp_path):
+    done, table = run_tiny(run[0], tmp_path, *run[1:])
     assert done.stdout
     assert len(table) > 0
     assert table[ORIGIN].notna().all(axis=None)
@@ -97,3 +105,104 @@ def test_rows_of_other_settings_stay(shared, tmp_path):
     update(rows[:1].assign(auc=0.9), path)
     auc = pd.read_csv(path).set_index("setting")["auc"].to_dict()
     assert auc == {"cold songs": 0.5, "cold users": 0.9}
+
+
+@pytest.fixture
+def study_of_two_rankers(shared):
+    """Return the module of studies, and a small study on two splits."""
+    study = shared("study")
+
+    def entries(train, setting):
+        grid = [{"n_neighbors": [5]}, {"n_neighbors": [50]}]
+        return {
+            "popularity": study.Entry(PopularityRanker()),
+            "item kNN": study.Entry(ItemKNNRanker(), grid, goal="all"),
+            "slow": study.Entry(OwnSongsRanker(), n_splits=1),
+            "other": study.Entry("cannot: it has no answer"),
+        }
+
+    X = make_playlists(preset="tiny", random_state=0)
+    whole = study.Study(
+        "tiny",
+        X,
+        entries,
+        [ColdUserSplit()],
+        seeds=(3, 4),
+        references=("item kNN",),
+        grouped=("popularity", "item kNN"),
+    )
+    return study, whole
+
+
+def options_of_study(folder):
+    return argparse.Namespace(
+        settings=["cold users"], csv=str(folder / "t.csv"), parts=str(folder / "parts")
+    )
+
+
+def test_a_study_fits_each_split_and_tells_who_is_absent(study_of_two_rankers, tmp_path):
+    study, whole = study_of_two_rankers
+    study.run_study(whole, options_of_study(tmp_path))
+    fits = pd.read_csv(tmp_path / "t_fits.csv")
+    seeds = fits.groupby("ranker")["split"].agg(list).to_dict()
+    assert seeds == {"popularity": [3, 4], "item kNN": [3, 4], "slow": [3]}
+    table = pd.read_csv(tmp_path / "t.csv").set_index("ranker")
+    assert table["n_splits"].to_dict() == {"popularity": 2, "item kNN": 2, "slow": 1}
+    # Each playlist counts the same, whichever split holds it out.
+    mean = np.average(fits["auc"], weights=fits["n_playlists"] * (fits["ranker"] == "item kNN"))
+    assert table.loc["item kNN", "auc"] == pytest.approx(mean, abs=2e-5)
+    absent = pd.read_csv(tmp_path / "t_absent.csv")
+    assert absent[["ranker", "reason"]].values.tolist() == [["other", "cannot: it has no answer"]]
+    search = pd.read_csv(tmp_path / "t_search.csv")
+    assert search["parameters"].tolist() == ['{"n_neighbors": 5}', '{"n_neighbors": 50}']
+    groups = pd.read_csv(tmp_path / "t_groups.csv")
+    assert set(groups["ranker"]) == {"popularity", "item kNN"}
+    sizes = groups[groups["group"].str.startswith("playlists of")]
+    assert sizes.groupby("ranker")["n_playlists"].sum().nunique() == 1
+
+
+def test_a_stopped_study_goes_on(study_of_two_rankers, tmp_path, monkeypatch):
+    study, whole = study_of_two_rankers
+    options, judge, calls = options_of_study(tmp_path), study.judge, []
+
+    def counted(*arguments, **named):
+        calls.append(type(arguments[0]).__name__)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return judge(*arguments, **named)
+
+    monkeypatch.setattr(study, "judge", counted)
+    with pytest.raises(KeyboardInterrupt):
+        study.run_study(whole, options)
+    assert pd.read_csv(tmp_path / "t_fits.csv")["ranker"].tolist() == ["popularity"]
+    study.run_study(whole, options)
+    # What was done is not done again.
+    assert calls.count("PopularityRanker") == 2
+    assert len(pd.read_csv(tmp_path / "t_fits.csv")) == 5
+
+
+def test_all_metrics_count_in_a_choice(shared):
+    study = shared("study")
+    searched = pd.DataFrame(
+        {
+            "parameters": ['{"a": 1}', '{"a": 2}'],
+            "auc": [0.8, 0.78],
+            "hit_rate@10": [0.02, 0.03],
+            "hit_rate@100": [0.1, 0.1],
+        }
+    )
+    assert study.choose(study.Entry(None), searched) == {"a": 1}
+    assert study.choose(study.Entry(None, goal="all"), searched) == {"a": 2}
+
+
+def test_rare_songs_are_told_apart(shared):
+    rows = [("p1", "s1"), ("p2", "s1"), *((f"p{i}", "s2") for i in range(6))]
+    train = pd.DataFrame(rows, columns=["playlist", "song"])
+    test = pd.DataFrame({"playlist": "q", "song": ["s1", "s2", "s3"]})
+    parts = shared("groups").by_song_popularity(train, test)
+    told = {name: rows["song"].tolist() for name, rows in parts.items()}
+    assert told == {
+        "songs in 0 playlists": ["s3"],
+        "songs in 1 to 5 playlists": ["s1"],
+        "songs in 6 to 20 playlists": ["s2"],
+    }
