@@ -157,7 +157,7 @@ def test_a_study_fits_each_split_and_tells_who_is_absent(study_of_two_rankers, t
     assert search["parameters"].tolist() == ['{"n_neighbors": 5}', '{"n_neighbors": 50}']
     groups = pd.read_csv(tmp_path / "t_groups.csv")
     assert set(groups["ranker"]) == {"popularity", "item kNN"}
-    sizes = groups[groups["group"].str.startswith("playlists of")]
+    sizes = groups[groups["group"].str.startswith("songs per")]
     assert sizes.groupby("ranker")["n_playlists"].sum().nunique() == 1
 
 
@@ -202,7 +202,7 @@ def test_rare_songs_are_told_apart(shared):
     parts = shared("groups").by_song_popularity(train, test)
     told = {name: rows["song"].tolist() for name, rows in parts.items()}
     assert told == {
-        "songs in 0 playlists": ["s3"],
-        "songs in 1 to 5 playlists": ["s1"],
-        "songs in 6 to 20 playlists": ["s2"],
+        "playlists per song: 0": ["s3"],
+        "playlists per song: 1 to 5": ["s1"],
+        "playlists per song: 6 to 20": ["s2"],
     }

@@ -18,7 +18,7 @@ def by_song_popularity(train, test):
     among those that they are compared with, which are few beside the catalogue.
     """
     counts = test["song"].map(train.groupby("song")["playlist"].nunique()).fillna(0)
-    names = labels(counts, SONG_PLAYLISTS, "songs in {} playlists")
+    names = labels(counts, SONG_PLAYLISTS, "playlists per song: {}")
     return {name: rows for name, rows in test.groupby(names, sort=False) if len(rows)}
 
 
@@ -41,8 +41,8 @@ def summarize_groups(values, metrics, references, chosen):
     """
     values = by_split(values[values["ranker"].isin(chosen)])
     whole = values[values["group"] == ""]
-    users = labels(whole["user_playlists"], USER_PLAYLISTS, "users with {} playlists")
-    sizes = labels(whole["size"], PLAYLIST_SONGS, "playlists of {} songs")
+    users = labels(whole["user_playlists"], USER_PLAYLISTS, "playlists per user: {}")
+    sizes = labels(whole["size"], PLAYLIST_SONGS, "songs per playlist: {}")
     parts = [whole.assign(group=users), whole.assign(group=sizes), values[values["group"] != ""]]
     tables = []
     for (setting, group), part in pd.concat(parts).groupby(["setting", "group"], sort=False):
@@ -67,8 +67,8 @@ def with_references(values, metrics, references):
 def labels(numbers, starts, name):
     """Return the name of the group of each number: "0", "1", "2 to 4", "5 or more".
 
-    >>> labels(pd.Series([0, 1, 3, 9]), (1, 2, 5), "{} songs").tolist()
-    ['0 songs', '1 songs', '2 to 4 songs', '5 or more songs']
+    >>> labels(pd.Series([0, 1, 3, 9]), (1, 2, 5), "songs: {}").tolist()
+    ['songs: 0', 'songs: 1', 'songs: 2 to 4', 'songs: 5 or more']
     """
     starts = np.array([0, *starts])
     ends = [*(starts[1:] - 1), None]
