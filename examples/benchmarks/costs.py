@@ -63,7 +63,7 @@ def measure_costs(X, *, tiny):
             rows.append({"ranker": name, "note": ranker})
             continue
         if tiny and grid is not None:
-            grid = {key: values[:2] for key, values in grid.items()}
+            grid = {key: values[:1] for key, values in grid.items()}
         rows.append({"ranker": name, **measure(ranker, grid, splitter, train, test), "note": ""})
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows)
