@@ -92,7 +92,7 @@ def make_ranker(
     HistoryTerms(terms=('song', 'co-occurrence'))
     """
     X = to_frame(X)
-    ids = {"user": user, "playlist": playlist, "song": song}
+    ids: dict[str, Any] = {"user": user, "playlist": playlist, "song": song}
     if weight is not None and weight not in X.columns:
         raise ValueError(
             f"The table must have a column {weight!r} of weights; got {list(X.columns)}. Name the "
@@ -101,13 +101,13 @@ def make_ranker(
     described = X if weight is None else X.drop(columns=weight)
     roles = guess_song_roles(described, **ids)
     people = guess_user_roles(described, **ids)
-    seeded = ids | {"random_state": random_state}
+    seeded: dict[str, Any] = ids | {"random_state": random_state}
     users = None
     if people.numeric or people.categorical:
         users = make_user_features(people, random_state=random_state)
     has_artist = roles.artist is not None
     terms = ("song", "artist", "co-occurrence") if has_artist else ("song", "co-occurrence")
-    artist = {"artist": roles.artist} if has_artist else {}
+    artist: dict[str, Any] = {"artist": roles.artist} if has_artist else {}
     multitask = MultitaskPlaylistRanker(
         song_features=make_song_features(roles, random_state=random_state),
         user_features=users,

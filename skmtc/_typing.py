@@ -16,6 +16,9 @@ class SupportsToPandas(Protocol):
     def to_pandas(self) -> Any:
         """Return the table as a DataFrame."""
 
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
 
 # A membership table, or part of one: named columns, or an array whose columns are positions.
 Table: TypeAlias = pd.DataFrame | NDArray[Any] | SupportsToPandas

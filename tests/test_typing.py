@@ -59,11 +59,16 @@ def main(path: str) -> float:
     for train, test in ColdUserSplit(random_state=np.random.RandomState(0)).split(X):
         assert_type(train, NDArray[np.intp])
     assert_type(ColdSongSplit(released=None).get_n_splits(), int)
-    assert_type(guess_song_roles(X), SongRoles)
+    roles = guess_song_roles(X)
+    assert_type(roles, SongRoles)
+    assert_type(roles.artist, str | int | None)
+    assert_type(roles.left_out, dict[Any, str])
+    PopularityRanker(artist=roles.artist)
+    make_song_features(SongRoles(numeric=["year"], artist="artist"))
     assert_type(trusted_types(), list[str])
     compare({"ridge": RidgeRanker()}, X, ColdUserSplit(), metrics="auc")
     evaluate(make_ranker(X).fit(X), X, ("auc", "hit_rate@10"))
-    HitRateDisplay.from_estimator(ranker, X).plot(name="ours")
+    HitRateDisplay.from_estimator(ranker, X).plot(name=["ours"])
     explain(ranker, X, top=3)
     top_features(ranker, user="ana")
     ArtistEmbedding(method="svd", random_state=0).fit(X)
@@ -81,6 +86,7 @@ def main(path: str) -> float:
     PopularityRanker(artists="artist")  # type: ignore[call-arg]
     ranker.recommend(X, n_recommendations="5")  # type: ignore[call-overload]
     ColdUserSplit(user_size="0.3")  # type: ignore[arg-type]
+    HitRateDisplay.from_estimator(ranker, X, name=["ours"])  # type: ignore[arg-type]
     MultitaskPlaylistRanker(user_l2=None)  # type: ignore[arg-type]
     return ranker.score(X)
 """
@@ -106,7 +112,8 @@ def _functions(value):
     elif inspect.isclass(value):
         for owner in value.__mro__:
             for name, member in vars(owner).items():
-                member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+                for wrapped in ("fget", "__func__", "fn"):  # property, classmethod, available_if
+                    member = getattr(member, wrapped, member)
                 is_ours = owner.__module__.startswith("skmtc") and inspect.isfunction(member)
                 is_private = ":meta private:" in (inspect.getdoc(getattr(value, name)) or "")
                 if is_ours and not is_private and (name == "__init__" or not name.startswith("_")):

@@ -50,7 +50,7 @@ class MembershipTable:
     user_rows: pd.DataFrame
     columns: IdColumns
     playlist_rows: pd.DataFrame | None = None
-    left_out: dict = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     playlist_weights: np.ndarray | None = None
 
 

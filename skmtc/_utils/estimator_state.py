@@ -23,7 +23,7 @@ class VersionedState:
     which are not stored.
     """
 
-    _derived = ()
+    _derived: tuple[str, ...] = ()
     _fitted_state = {
         "n_features_in_": Plain.count("columns", optional=True),
         "feature_names_in_": Labels("columns", optional=True),

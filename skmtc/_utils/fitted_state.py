@@ -8,6 +8,7 @@ The same declarations tell `take` which rows and columns belong to a user, a pla
 """
 
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -144,7 +145,7 @@ class Field:
         Whether the attribute may be None or missing.
     """
 
-    dimensions = ()
+    dimensions: tuple[Any, ...] = ()
 
     def __init__(self, *, optional=False):
         self.optional = optional

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = make_parser().parse_args(argv)
     except SystemExit as stop:  # help, version, or wrong arguments, which argparse has told
-        return stop.code or OK
+        return int(stop.code or OK)
     try:
         with warnings_as_notes():
             args.run(args)

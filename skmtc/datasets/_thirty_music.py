@@ -91,7 +91,8 @@ def load_30music(
     join.check()
     files = _find_files(check_folder(folder))
     ledger = LoadReport("30Music")
-    memberships, titles = Memberships(), {}
+    memberships = Memberships()
+    titles: dict[Any, str] = {}
     for line in _entities(files["playlist"], "playlist", max_bytes, ledger):
         _add_playlist(memberships, titles, line, ledger)
     songs = _read_songs(files, memberships.songs, max_bytes, ledger)

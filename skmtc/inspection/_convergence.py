@@ -133,7 +133,7 @@ class ConvergenceDisplay:
         minimum: float | None = None,
         x: str = "seconds",
         y: str = "suboptimality",
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:

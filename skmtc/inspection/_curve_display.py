@@ -1,6 +1,6 @@
 """Curves of a metric against the length of recommendations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,10 @@ class CurveDisplay:
     Subclasses say in `metric` how the metric is called in tables, in `ylabel` what it is, and
     give in `_means` its means for the playlists of a test_set.
     """
+
+    metric: str
+    ylabel: str
+    _means: Callable[..., Any]
 
     def __init__(
         self,
@@ -84,7 +88,7 @@ class CurveDisplay:
         *,
         k: Any = None,
         candidates: Any = "auto",
-        name: str | Sequence[str] | None = None,
+        name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
@@ -199,19 +203,19 @@ class CurveDisplay:
         """
         if isinstance(table.columns, pd.MultiIndex):
             table = _only_splitter(table)
-        lengths = {}
+        columns = {}
         for label in table.columns:
             metric, _, k = str(label).partition("@")
             if metric == cls.metric and k.isdecimal():
-                lengths[int(k)] = label
-        if not lengths:
+                columns[int(k)] = label
+        if not columns:
             raise ValueError(
                 f"The table must have columns such as '{cls.metric}@10'; got "
                 f"{[str(c) for c in table.columns]}. Name these metrics in `compare`."
             )
-        k = sorted(lengths)
-        values = table[[lengths[length] for length in k]].to_numpy()
-        return cls(k, values, names=[str(name) for name in table.index]).plot(ax, **kwargs)
+        lengths = sorted(columns)
+        values = table[[columns[length] for length in lengths]].to_numpy()
+        return cls(lengths, values, names=[str(name) for name in table.index]).plot(ax, **kwargs)
 
 
 def mean_curve(test_set, k, curves, *, name, users=None):

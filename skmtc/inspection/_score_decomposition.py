@@ -38,7 +38,7 @@ class Part:
 
     name: str
     features: np.ndarray
-    of_rows: Callable
+    of_rows: Callable[[np.ndarray], np.ndarray]
 
 
 def score_parts(ranker, frame):

@@ -85,9 +85,9 @@ class Parts:
 
     train: np.ndarray
     test: np.ndarray
-    left_out: dict = field(default_factory=dict)
-    passed_over: dict = field(default_factory=dict)
-    facts: dict = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    passed_over: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
 
 
 class ColdSplitter(BaseCrossValidator):

@@ -7,7 +7,7 @@ methods, `vectors_of_queries` and `vectors_of_songs`, and a `_fit`.
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, Literal, Self, Unpack, overload
+from typing import Any, Literal, Self, Unpack, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     that are made again from others where they are needed, and so are never stored.
     """
 
-    _derived = ("_reader",)
+    _derived: tuple[str, ...] = ("_reader",)
     _fitted_state = {
         "songs_": IdArray("songs"),
         "playlists_": IdArray("playlists"),
@@ -153,7 +153,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             Mean over playlists of the probability that a song of the playlist scores above
             another candidate.
         """
-        return _mean_auc(self, X)
+        return cast(float, _mean_auc(self, X))
 
     def __skmtc_test_set__(
         self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True

@@ -137,10 +137,12 @@ class StackingRanker(BaseRanker):
     True
     """
 
+    estimators_: list[Any]
+
     # What `fit` takes as keyword arguments, for `set_fit_request`.
     __metadata_request__fit = {"sample_weight": None}
 
-    _derived = (*BaseRanker._derived, "_spread_vectors")
+    _derived: tuple[str, ...] = (*BaseRanker._derived, "_spread_vectors")
     _fitted_state = {
         "names_": Plain(list),
         "estimators_": Stacked("rankers", "songs", "playlists", "users"),
@@ -220,7 +222,7 @@ class StackingRanker(BaseRanker):
         return next((transformer for transformer in found if transformer is not None), None)
 
     @available_if(_all_have_partial_fit)
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Table, y: Any = None) -> Self:
         """Add playlists, users and songs to every ranker; weights stay as they are.
 
         Parameters

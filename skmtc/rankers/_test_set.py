@@ -110,7 +110,7 @@ class TestSet:
     ignore: csr_array | None
     song_vectors: np.ndarray | csr_array
     scorer: BlockScorer
-    warn_equal: Callable | None = None
+    warn_equal: Callable[[int], None] | None = None
 
     @property
     def song_playlists(self):

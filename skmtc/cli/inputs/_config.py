@@ -4,6 +4,7 @@ import tomllib
 from argparse import ArgumentTypeError
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from skmtc.cli._errors import CommandError, check_name
 from skmtc.cli.inputs._values import metric_name, ranker_name, setting_name
@@ -29,12 +30,12 @@ class Config:
         Parameters by ranker, and options of splitters by setting.
     """
 
-    setting: list | None = None
-    rankers: list | None = None
-    metrics: list | None = None
-    columns: dict = field(default_factory=dict)
-    parameters: dict = field(default_factory=dict)
-    splits: dict = field(default_factory=dict)
+    setting: list[str] | None = None
+    rankers: list[str] | None = None
+    metrics: list[str] | None = None
+    columns: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    splits: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def read_config(path):

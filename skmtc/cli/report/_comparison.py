@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skmtc._paired import paired_differences
+from skmtc.cli.report._examples import Example
 from skmtc.metrics import RECORDS
 
 # Metrics that are drawn against the number of songs K, with the titles of their figures.
@@ -52,15 +53,15 @@ class Comparison:
     """
 
     setting: str
-    metrics: list
+    metrics: list[str]
     rows: pd.DataFrame
-    lengths: list
-    split: dict
+    lengths: list[int]
+    split: dict[str, int]
     playlists: pd.DataFrame
     n_playlists: int
     meaning: str
-    intervals: dict = field(default_factory=dict)
-    examples: list = field(default_factory=list)
+    intervals: dict[str, pd.DataFrame] = field(default_factory=dict)
+    examples: list[Example] = field(default_factory=list)
 
     @cached_property
     def differences(self):

@@ -43,10 +43,10 @@ class Example:
     name: str
     owner: str
     known: str
-    had: list
-    wanted: list
+    had: list[tuple[str, str]]
+    wanted: list[tuple[str, str]]
     n_wanted: int
-    lists: dict = field(default_factory=dict)
+    lists: dict[str, list["Suggestion"]] = field(default_factory=dict)
 
 
 @dataclass

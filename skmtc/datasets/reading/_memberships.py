@@ -2,6 +2,7 @@
 
 from array import array
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,12 @@ class Memberships:
         Codes of songs, playlist after playlist.
     """
 
-    songs: dict = field(default_factory=dict)
-    users: dict = field(default_factory=dict)
-    playlist_ids: dict = field(default_factory=dict)
-    owners: array = field(default_factory=lambda: array("i"))
-    lengths: array = field(default_factory=lambda: array("i"))
-    codes: array = field(default_factory=lambda: array("i"))
+    songs: dict[Any, int] = field(default_factory=dict)
+    users: dict[Any, int] = field(default_factory=dict)
+    playlist_ids: dict[Any, int] = field(default_factory=dict)
+    owners: "array[int]" = field(default_factory=lambda: array("i"))
+    lengths: "array[int]" = field(default_factory=lambda: array("i"))
+    codes: "array[int]" = field(default_factory=lambda: array("i"))
 
     def add(self, playlist_id, song_codes, user=None):
         """Add a playlist with the codes of its songs, in order."""

@@ -6,7 +6,7 @@ import re
 try:
     import orjson
 except ImportError:  # the standard library gives the same, more slowly
-    orjson = None
+    orjson = None  # type: ignore[assignment]
 
 WINDOW = 2**20  # characters to read at a time
 LONGEST_RECORD = 2**25  # characters

@@ -1,5 +1,8 @@
 """Vectors of ids, learned from playlists."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
@@ -37,7 +40,7 @@ class BaseEmbedding(BaseColumnEncoder):
     }
 
     # Functions of an embedding, the sequences and a seed that return tokens and their vectors.
-    _methods = {}
+    _methods: dict[str, Callable[..., Any]] = {}
 
     def _check_parameters(self):
         check_choice("method", self.method, self._methods)

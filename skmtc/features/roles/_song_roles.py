@@ -99,16 +99,16 @@ class SongRoles:
     SongRoles(song='song', numeric=['year'], tags=['genre'])
     """
 
-    song: object = None
-    artist: object = None
-    key: object = None
-    numeric: list = field(default_factory=list)
-    date: list = field(default_factory=list)
-    tags: list = field(default_factory=list)
-    identity: list = field(default_factory=list)
-    vector: list = field(default_factory=list)
-    text: list = field(default_factory=list)
-    left_out: dict = field(default_factory=dict)
+    song: Column | None = None
+    artist: Column | None = None
+    key: Column | None = None
+    numeric: list[Any] = field(default_factory=list)
+    date: list[Any] = field(default_factory=list)
+    tags: list[Any] = field(default_factory=list)
+    identity: list[Any] = field(default_factory=list)
+    vector: list[Any] = field(default_factory=list)
+    text: list[Any] = field(default_factory=list)
+    left_out: dict[Any, str] = field(default_factory=dict)
 
     @property
     def used(self) -> list[Any]:

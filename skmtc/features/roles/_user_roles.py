@@ -56,9 +56,9 @@ class UserRoles:
     >>> features = make_user_features(roles)
     """
 
-    numeric: list = field(default_factory=list)
-    categorical: list = field(default_factory=list)
-    left_out: dict = field(default_factory=dict)
+    numeric: list[Any] = field(default_factory=list)
+    categorical: list[Any] = field(default_factory=list)
+    left_out: dict[Any, str] = field(default_factory=dict)
 
     @property
     def used(self) -> list[Any]:

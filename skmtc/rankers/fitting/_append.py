@@ -49,7 +49,7 @@ class AppendedTable:
     song_rows: pd.DataFrame
     user_rows: pd.DataFrame
     playlist_rows: pd.DataFrame
-    left_out: dict
+    left_out: dict[str, int]
 
 
 def append_table(ranker, frame):

@@ -9,7 +9,7 @@ try:
 except ImportError:  # scikit-learn below 1.9
     HAS_CALLBACKS = False
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's class: there are no callbacks."""
 
     def with_callbacks(method):

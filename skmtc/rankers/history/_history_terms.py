@@ -117,6 +117,11 @@ class HistoryTerms(VersionedState, BaseEstimator):
     True
     """
 
+    # Fitted attributes that are None until a step of `fit` sets them.
+    neighbors_: Any
+    repeat_rate_: Any
+    propensity_: Any
+
     _derived = ("_features",)
     _fitted_state = {
         "coef_": Array(2, 2, "terms"),
@@ -392,7 +397,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
             artists = np.arange(len(self.artists_))
             kept["artists"] = np.isin(artists, self.artist_of_song_[kept["songs"]])
         made = copy(self)
-        vars(made).update(take(self, kept))
+        made.__dict__.update(take(self, kept))
         return made
 
     def appended(self, appended: Any) -> Self:

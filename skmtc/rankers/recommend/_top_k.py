@@ -50,7 +50,7 @@ class GumbelSampling:
         The lower, the closer a sampling is to the best songs.
     """
 
-    seed: tuple
+    seed: tuple[int, ...]
     temperature: float
 
     def keys(self, scores, positions):
