@@ -390,9 +390,9 @@ def test_large_tables_are_read_fast():
     X["ids"] = [f"{i % 97}|{i % 1009}" for i in X["song"]]
     X["released"] = pd.Timestamp("2000-01-01") + pd.to_timedelta(X["song"] % 5000, "D")
     X["released"] = X["released"].dt.strftime("%Y-%m-%d")
-    start = time.perf_counter()
+    start = time.process_time()
     roles = guess_song_roles(X)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert (roles.tags, roles.vector, roles.date) == (["words", "ids"], ["audio"], ["released"])
 
 
