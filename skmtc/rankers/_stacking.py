@@ -240,8 +240,8 @@ class StackingRanker(BaseRanker):
         """
         if not hasattr(self, "coef_"):
             return self.fit(X)
-        names = ("songs_", "playlists_", "users_", "membership_", "user_of_playlist_", "left_out_")
-        names += ("_song_artists", "_song_counts")
+        names = ["songs_", "playlists_", "users_", "membership_", "user_of_playlist_", "left_out_"]
+        names += ["_song_artists", "_song_counts"]
         with change_lock:
             check_fitted_state(self)
             # Of copies, so that all rankers have the new rows or none has.
