@@ -53,6 +53,11 @@ class MembershipTable:
     left_out: dict[str, int] = field(default_factory=dict)
     playlist_weights: np.ndarray | None = None
 
+    @property
+    def ids(self):
+        """The distinct ids by role."""
+        return {"user": self.users, "playlist": self.playlists, "song": self.songs}
+
 
 def read_memberships(frame, *, user, playlist, song):
     """Read and check a membership table.

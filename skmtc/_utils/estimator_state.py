@@ -68,3 +68,48 @@ def all_or_nothing(estimator):
     except BaseException:  # an interrupt from the keyboard is no Exception
         estimator.__dict__ = before  # in one step, whatever interrupts this
         raise
+
+
+def replace_state(estimator, state):
+    """Replace fitted attributes in one step, and drop those that are derived from others.
+
+    Parameters
+    ----------
+    estimator : VersionedState
+        A fitted estimator.
+
+    state : dict
+        New values by name.
+    """
+    kept = {n: value for n, value in vars(estimator).items() if n not in estimator._derived}
+    estimator.__dict__ = kept | state
+
+
+def snapshot(estimator):
+    """Return a copy with the attributes of this moment, whatever other threads change.
+
+    The copy has all derived attributes. The estimator keeps those that it lacked, unless another
+    thread changes it in the meantime.
+
+    Parameters
+    ----------
+    estimator : VersionedState
+        A fitted estimator with a method `make_derived`.
+
+    Returns
+    -------
+    made : VersionedState
+        The copy, which shares its attributes with the estimator.
+    """
+    state = vars(estimator).copy()  # in one step
+    made = type(estimator).__new__(type(estimator))
+    made.__dict__ = state.copy()
+    made.make_derived()
+    new = {n: v for n, v in vars(made).items() if n in made._derived and n not in state}
+    if new and change_lock.acquire(blocking=False):
+        try:
+            if all(vars(estimator).get(name) is value for name, value in state.items()):
+                vars(estimator).update(new)
+        finally:
+            change_lock.release()
+    return made

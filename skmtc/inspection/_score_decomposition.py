@@ -80,7 +80,7 @@ def weights_of(ranker, queries):
     """
     unknown = np.full(len(queries), -1)
     nobody = Queries(unknown, unknown, pd.DataFrame(index=queries.rows.index))
-    user_vectors = getattr(ranker, "_user_vectors", ranker.vectors_of_queries)
+    user_vectors = getattr(ranker, "user_vectors", ranker.vectors_of_queries)
     shared = ranker.vectors_of_queries(nobody)
     with_user = user_vectors(Queries(queries.users, unknown, queries.rows))
     whole = ranker.vectors_of_queries(queries)

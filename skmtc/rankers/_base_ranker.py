@@ -1,33 +1,28 @@
-"""What all rankers share: fit, predict, score, recommend.
+"""The contract of a ranker: what it can do, and what a new one has to define.
 
-Every ranker here is an inner product: a query (a playlist, known or new, of a user, known or
-new) and a song each have a vector, and the score is their product. A ranker is therefore two
-methods, `vectors_of_queries` and `vectors_of_songs`, and a `_fit`.
+Every ranker is an inner product: a query (a playlist or a user, known or new) and a song each have
+a vector, and the score is their product. So a ranker consists of `_fit`, `vectors_of_queries` and
+`vectors_of_songs`; all public methods are built on these.
 """
 
-import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any, Literal, Self, Unpack, cast, overload
 
-import numpy as np
 import pandas as pd
+from numpy import float64
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skmtc._table import (
-    ROLES,
-    Ids,
-    TableReader,
-    check_even_rows,
-    column_label,
-    is_table,
-    read_memberships,
-    to_frame,
-)
-from skmtc._table.near_names import check_names
+from skmtc._table import ROLES, Ids, TableReader, column_label, is_table, read_memberships
 from skmtc._typing import Matrix, Seed, Table
-from skmtc._utils.estimator_state import VersionedState, all_or_nothing, change_lock
+from skmtc._utils.estimator_state import (
+    VersionedState,
+    all_or_nothing,
+    change_lock,
+    replace_state,
+    snapshot,
+)
 from skmtc._utils.fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc._version import project_urls
@@ -35,7 +30,15 @@ from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._scoring import BlockScorer
 from skmtc.rankers._test_set import build_test_set
 from skmtc.rankers._ties import tie_popularity, tie_ranks
-from skmtc.rankers.fitting import songs_that_stay, who_stays
+from skmtc.rankers.fitting import (
+    append_artists,
+    kept_positions,
+    plain_values,
+    read_rows,
+    table_attributes,
+    warn_left_out,
+    who_stays,
+)
 from skmtc.rankers.recommend import (
     Options,
     RecommendOptions,
@@ -54,10 +57,10 @@ _mean_auc = make_playlist_scorer("auc")
 class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     """Base of all rankers.
 
-    Subclasses have the parameters `user`, `playlist` and `song`, and implement `_fit`,
+    Subclasses have the parameters `user`, `playlist` and `song`, and define `_fit`,
     `vectors_of_queries` and `vectors_of_songs`. They declare their fitted attributes in
     `_fitted_state`, for the check of stored models and for `forget`, and list in `_derived` those
-    that are made again from others where they are needed, and so are never stored.
+    that are computed from others when needed, and so are never stored.
     """
 
     _derived: tuple[str, ...] = ("_reader",)
@@ -88,7 +91,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return {"estimator_name": type(estimator or self).__name__}
 
     def fit(self, X: Table, y: Any = None) -> Self:
-        """Learn from a membership table.
+        """Fit the ranker on a membership table.
 
         Parameters
         ----------
@@ -104,16 +107,17 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             The fitted ranker.
         """
         with all_or_nothing(self):
-            table, frame = self._start_fit(X)
+            table, frame = self.start_fit(X)
             with fit_fits_memory(self, table):
-                self._learn(X, table, frame)
+                self._fit(table, frame)
+                self.store_table(table)
         return self
 
-    def predict(self, X: Table) -> NDArray[np.float64]:
+    def predict(self, X: Table) -> NDArray[float64]:
         """Score the song of each row for the playlist of the row.
 
-        Which weights count is read from the ids: a known playlist, a new playlist of a known
-        user, or a new user. A new song is scored by its own columns.
+        The ids decide which weights are used: those of a known playlist, of a known user, or
+        those for new users. A new song is scored by its own columns.
 
         Parameters
         ----------
@@ -124,20 +128,19 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         scores : ndarray of shape (n_rows,)
-            The higher, the better the song suits the playlist.
+            Scores; higher is better.
         """
-        self = self._snapshot()
-        frame = self.read_table(X)
-        queries, query_of_row = self.reader.distinct_queries(frame)
-        songs, song_of_row = self.reader.distinct_songs(frame)
-        return BlockScorer(self, queries, songs).score_pairs(query_of_row, song_of_row)
+        ranker = self.snapshot()
+        frame = ranker.read_table(X)
+        queries, query_of_row = ranker.reader.distinct_queries(frame)
+        songs, song_of_row = ranker.reader.distinct_songs(frame)
+        return BlockScorer(ranker, queries, songs).score_pairs(query_of_row, song_of_row)
 
     def score(self, X: Table, y: Any = None) -> float:
-        """Mean AUC over the playlists of a table.
+        """Return the mean AUC over the playlists of a table.
 
-        Candidates are the songs of the training catalogue, together with new songs in `X`; if all
-        songs of `X` are new, the new songs only. Songs that a known playlist had in training are
-        not counted against it.
+        Candidates are the training catalogue and the new songs of `X`, or only the new songs if
+        all songs of `X` are new. Songs that a playlist has in training are not candidates for it.
 
         Parameters
         ----------
@@ -150,37 +153,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         auc : float
-            Mean over playlists of the probability that a song of the playlist scores above
-            another candidate.
+            Mean probability that a song of the playlist scores above another candidate.
         """
         return cast(float, _mean_auc(self, X))
 
     def __skmtc_test_set__(
         self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True
     ) -> Any:
-        """Build the test set of a table, which scorers and `evaluate` start from.
-
-        Parameters
-        ----------
-        X : DataFrame or array of shape (n_rows, n_columns)
-            Membership table with the columns seen in `fit`.
-
-        candidates : {"auto", "all"}, or as for `recommend`, default="auto"
-            Which songs to rank. "auto": if all songs of `X` are new, these; otherwise the songs
-            of the training catalogue, together with new songs in `X`. "all": always the latter.
-            Songs of `X` that are no candidates are not to be found.
-
-        exclude_seen : bool, "playlist" or "user", default=True
-            Which songs of training are no candidates; as for `recommend`. With "user", songs of
-            `X` that the user has in training are not to be found either.
-
-        Returns
-        -------
-        test_set : TestSet
-            The playlists of `X` with their songs, and an iterator over blocks of scores.
-        """
-        self = self._snapshot()
-        return build_test_set(self, self.read_table(X), candidates, exclude_seen)
+        """Build the test set of a table, which scorers and `evaluate` start from."""
+        ranker = self.snapshot()
+        return build_test_set(ranker, ranker.read_table(X), candidates, exclude_seen)
 
     @overload
     def recommend(
@@ -190,7 +172,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     @overload
     def recommend(
         self, X: Table, *, as_frame: Literal[False] = ..., **options: Unpack[RecommendOptions]
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+    ) -> tuple[NDArray[Any], NDArray[float64]]: ...
 
     def recommend(
         self,
@@ -205,80 +187,62 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         temperature: float = 1.0,
         random_state: Seed = None,
         as_frame: bool = False,
-    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
-        """Recommend songs for each playlist or user asked for.
+    ) -> tuple[NDArray[Any], NDArray[float64]] | pd.DataFrame:
+        """Recommend songs for playlists or users.
 
-        Scores are those of `predict`. Of equal scores the song in more training playlists comes
-        first (a new song counts as its artist), then the one that comes first in the catalogue or
-        in `candidates`; a warning counts the queries whose scores are all equal. Queries are
-        shared out to threads: `n_jobs` of them if the
-        ranker has that parameter and it is not None, else one per core; a thousand or more to the
-        processes or the cluster that joblib is configured for. This changes no result.
+        See :ref:`recommend` for candidates per query, ties, diversity and parallelism.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_queries, n_columns)
-            One query per row: a known playlist, or a user who wants a new one, or the attributes
-            of a new user. Columns that are not known may be left out.
+            One query per row: a known playlist, a user who wants a new one, or the attributes of
+            a new user. Unknown columns may be left out.
 
         n_recommendations : int, default=10
-            How many songs to give.
+            Number of songs per query.
 
         candidates : None, array of song ids, table or sparse matrix, default=None
-            None stands for the training catalogue, an array of ids for these songs of it. A table
-            with a song column and the feature columns brings new songs. Where candidates differ
-            between queries, as for licences: a table that has a user or playlist column, too, in
-            which each query has the songs of its rows, or a boolean sparse matrix of shape
-            (n_queries, n_songs), with songs in the order of `songs_`. Rows of ids that are neither
-            asked for nor known, and of unknown songs that no column describes, are left out with
-            a warning that counts them.
+            Songs to rank. None: the training catalogue; an array of ids: these songs of it; a
+            table with a song column and feature columns: also new songs. For candidates that
+            differ between queries, pass a table that also has a user or playlist column, or a
+            boolean sparse matrix of shape (n_queries, n_songs) in the order of `songs_`.
 
         exclude_seen : bool, "playlist" or "user", default=True
-            Which songs to leave out: True or "playlist", those that a known playlist already
-            has; "user", those of all the user's playlists; False, none. By default a new playlist
-            may repeat songs of others, as people do.
+            Songs to leave out. True or "playlist": those that the known playlist already has;
+            "user": those of all the user's playlists; False: none.
 
         max_per_artist : int or None, default=None
-            Most songs of one artist in a list: songs of artists who have had so many are passed
-            over on the way down the ranking. Artists are in the column "artist", or in the one
-            that the ranker's parameter `artist` names, of the table of `fit`, and of
-            `candidates` if that brings new songs. Songs whose artist is missing are not capped.
+            Maximum number of songs of one artist per query. Songs whose artist is missing are
+            not limited.
 
         diversity : float, default=0.0
-            From 0, the best songs, to 1: how much songs shall differ from each other (maximal
-            marginal relevance). Of the best 5 * `n_recommendations` songs, whose scores are scaled
-            to [0, 1], the next one has the largest (1 - diversity) * score - diversity * cosine
-            with the most similar song chosen so far; see :meth:`similar_songs` for the vectors.
-            Songs come in the order of choice, so scores need not fall.
+            Weight of maximal marginal relevance, from 0 (the best songs) to 1: how much songs
+            should differ from each other. With it, scores need not fall along a list.
 
         sample : bool, default=False
-            Whether to sampling songs, without replacement, with probabilities in proportion to
+            Whether to sample songs, without replacement, with probabilities proportional to
             exp(score / temperature), instead of taking the best.
 
         temperature : float, default=1.0
             The lower, the closer a sample is to the best songs.
 
         random_state : int, RandomState instance or None, default=None
-            Seed of the sample.
+            Random seed of the sample.
 
         as_frame : bool, default=False
-            Whether to return a DataFrame. Queries with fewer candidates of their own than
-            `n_recommendations` then have fewer rows.
+            Whether to return a DataFrame. Queries with too few candidates then have fewer rows.
 
         Returns
         -------
         songs : ndarray of shape (n_queries, n_recommendations)
-            Song ids, the best (or first drawn) first.
+            Song ids, best (or first sampled) first.
 
         scores : ndarray of shape (n_queries, n_recommendations)
-            Their scores.
+            Their scores, as `predict` returns them.
 
         frame : DataFrame
-            In place of both, if `as_frame`: one row per recommended song, with the ids of the
-            query (its position as "query" if it has none), rank (from 1 on), song, score, and the
-            columns of the table of `fit` that describe songs, such as title and artist. Texts are
-            cut after 200 characters; lists of texts are joined; vectors, and more than 24 columns
-            of numbers, are not stored.
+            Instead of both, if `as_frame`: one row per recommended song, with the ids of the query
+            (or its position, "query"), rank, song, score, and the columns of songs seen in `fit`.
         """
         options = Options(
             n_recommendations=n_recommendations,
@@ -291,7 +255,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             random_state=random_state,
             as_frame=as_frame,
         )
-        return recommend(self._snapshot(), X, options)
+        return recommend(self.snapshot(), X, options)
 
     @overload
     def similar_songs(
@@ -301,36 +265,24 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     @overload
     def similar_songs(
         self, songs: Any, n: int = ..., *, as_frame: Literal[False] = ...
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]: ...
+    ) -> tuple[NDArray[Any], NDArray[float64]]: ...
 
     def similar_songs(
         self, songs: Any, n: int = 10, *, as_frame: bool = False
-    ) -> tuple[NDArray[Any], NDArray[np.float64]] | pd.DataFrame:
-        """Find the songs of the catalogue that are most similar to some songs.
+    ) -> tuple[NDArray[Any], NDArray[float64]] | pd.DataFrame:
+        """Find the songs of the catalogue that are most similar to given songs.
 
-        The similarity is the cosine of two vectors, whatever the query:
-
-        - rankers with features of songs compare features, centred on the mean of the catalogue if
-          they are dense, without the constant one;
-        - `MatrixFactorizationRanker` compares factors;
-        - all others, and those whose songs have no feature, compare the training playlists that
-          hold songs, in which a playlist of n of all N songs counts log(N / n); a new song has the
-          mean vector of its artist's songs;
-        - `StackingRanker` takes the mean of its rankers' similarities, with their weights for
-          known playlists.
-
-        Of equal similarities the song in more training playlists comes first. Songs are compared in
-        blocks that fit scikit-learn's `working_memory`.
+        The similarity is the cosine of two song vectors: features, factors, or training playlists,
+        depending on the ranker. See :ref:`similar-songs`.
 
         Parameters
         ----------
         songs : song id, list or array of song ids, or table of songs
-            Known songs by id. A table with a song column and the columns that describe songs
-            brings new songs. Of a new song, something must be known that known songs have, too:
-            features, or the artist; otherwise there is an error.
+            Known songs by id, or a table with a song column and the columns that describe songs,
+            which may contain new songs.
 
         n : int, default=10
-            How many similar songs to find for each song.
+            Number of similar songs per song.
 
         as_frame : bool, default=False
             Whether to return a DataFrame.
@@ -338,15 +290,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         Returns
         -------
         songs : ndarray of shape (n_songs, n)
-            Ids of the most similar songs, the most similar first, without the song itself.
+            Ids of the most similar songs, most similar first, without the song itself.
 
         scores : ndarray of shape (n_songs, n)
             Their cosines.
 
         frame : DataFrame
-            In place of both, if `as_frame`: one row per song found, with the columns similar_to (id
-            of the song asked for), rank, song, score, and those that describe the song in the
-            table of `fit`.
+            Instead of both, if `as_frame`: one row per song found, with the columns similar_to (id
+            of the given song), rank, song, score, and the columns of songs seen in `fit`.
 
         Examples
         --------
@@ -364,27 +315,20 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
           similar_to  rank song  score    title
         0         s1     1   s2    1.0  Breathe
         """
-        return similar_songs(self._snapshot(), songs, n, as_frame=as_frame)
+        return similar_songs(self.snapshot(), songs, n, as_frame=as_frame)
 
     def forget(self, users: ArrayLike) -> Self:
-        """Remove users, with all that is stored of them alone.
+        """Remove users and everything stored about them alone.
 
-        Their ids, attributes and weights go, and so do their playlists, with ids and weights, and
-        the songs that nobody else has, with their artists if these have no other song. Other
-        known users and playlists are scored as before, to the last bit; only where songs went do
-        history terms, `OwnSongsRanker` and `StackingRanker`, which measure the catalogue, score a
-        little differently. A user who was removed is scored as a new user.
-
-        What was learned from many users together stays, such as shared weights, popularity, and
-        the words, tags and names that features are made of. Only a new `fit` without the users
-        undoes their part in these. A transformer passed as `user_features` may hold values of
-        single users, such as the names of all countries.
+        This removes their ids, attributes, weights and playlists, and songs that nobody else has.
+        Scores of other users and playlists do not change, except where they depend on the removed
+        songs. What was learned from many users together, such as shared weights, stays: to remove
+        a user's influence on it, call `fit` without the user. See :ref:`forget`.
 
         Parameters
         ----------
         users : list or array of user ids
-            Whom to remove; all must be known. Where owners are unknown (`user=None`), ids of
-            playlists.
+            Known users. With `user=None`, ids of playlists.
 
         Returns
         -------
@@ -393,7 +337,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         with change_lock:
-            self._replace(self._without(*who_stays(self, users)))
+            replace_state(self, self._without(*who_stays(self, users)))
         return self
 
     def query_vectors(self, X: Table) -> Matrix:
@@ -409,8 +353,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         vectors : array or csr_array of shape (n_queries, n_dimensions)
             One vector per query.
         """
-        self = self._snapshot()
-        return self.full_vectors_of_queries(self.reader.queries(self.reader.as_frame(X)))
+        ranker = self.snapshot()
+        return ranker.full_vectors_of_queries(ranker.reader.queries(ranker.reader.as_frame(X)))
 
     def song_vectors(self, songs: Any = None) -> Matrix:
         """Return the vectors of songs, whose inner products with query vectors are scores.
@@ -425,8 +369,8 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         vectors : array or csr_array of shape (n_songs, n_dimensions)
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
-        self = self._snapshot()
-        return self.full_vectors_of_songs(read_candidates(self, songs)[0])
+        ranker = self.snapshot()
+        return ranker.full_vectors_of_songs(read_candidates(ranker, songs)[0])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -434,25 +378,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         tags.target_tags.required = False
         return tags
 
-    # What the rest of the package may ask of a fitted ranker, beside its public methods.
+    # 1. What a ranker defines.
 
-    @property
-    def reader(self) -> TableReader:
-        """Reads tables by the ids of `fit`.
-
-        :meta private:
-        """
-        if not hasattr(self, "_reader"):  # after unpickling
-            ids = {role: Ids(getattr(self, f"{role}s_"), role).ready() for role in ROLES}
-            self._reader = self._make_reader(ids, self.user_of_playlist_)
-        return self._reader
-
-    def read_table(self, X):
-        """Read a table with the columns of `fit`, or with those that are needed.
-
-        :meta private:
-        """
-        return self._read(X, reset=False)
+    @abstractmethod
+    def _fit(self, table, frame):
+        """Learn from a checked table; `frame` has all its rows."""
 
     @abstractmethod
     def vectors_of_queries(self, queries):
@@ -467,6 +397,11 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         :meta private:
         """
+
+    # 2. What a ranker may redefine.
+
+    def _check_parameters(self):
+        """Check the constructor's parameters, before any work."""
 
     def vectors_for(self, songs):
         """Return the function that makes query vectors for some songs, and their vectors.
@@ -483,46 +418,14 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         return False
 
     def added_scores(self, queries, songs):
-        """Return a list of csr_arrays whose sum scores have beyond inner products.
+        """Return a list of csr_arrays whose sum is added to the inner products.
 
         :meta private:
         """
         return []
 
-    @property
-    def known_artists(self):
-        """Artists of the songs of `fit`; None if these have none.
-
-        :meta private:
-        """
-        return self._song_artists
-
-    def artists_of(self, rows):
-        """Return the artist column of some rows; None if there is none.
-
-        :meta private:
-        """
-        name = getattr(self, "artist", "artist")
-        label = None if name is None else column_label(rows, name)
-        return None if label is None else rows[label]
-
-    def tie_ranks(self, songs):
-        """Return the order of songs with equal scores: popular ones first.
-
-        :meta private:
-        """
-        new = None if songs.new_rows is None else self.artists_of(songs.new_rows)
-        return tie_ranks(tie_popularity(self._song_counts, self._song_artists, songs, new))
-
-    def similarity_vectors(self, songs):
-        """Return vectors of length 1 whose inner products are similarities of songs.
-
-        :meta private:
-        """
-        return playlist_vectors(self, songs)
-
     def full_vectors_of_queries(self, queries):
-        """Return query vectors whose inner products are scores with all that is added.
+        """Return query vectors whose inner products are scores, added scores included.
 
         :meta private:
         """
@@ -535,9 +438,114 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         """
         return self.vectors_of_songs(songs)
 
-    def _reader_of(self, table):
-        ids = {role: getattr(table, f"{role}s").ready() for role in ROLES}
-        return self._make_reader(ids, table.user_of_playlist)
+    def similarity_vectors(self, songs):
+        """Return vectors of length 1 whose inner products are similarities of songs.
+
+        :meta private:
+        """
+        return playlist_vectors(self, songs)
+
+    def artists_of(self, rows):
+        """Return the artist column of some rows; None if there is none.
+
+        :meta private:
+        """
+        name = getattr(self, "artist", "artist")
+        label = None if name is None else column_label(rows, name)
+        return None if label is None else rows[label]
+
+    def make_derived(self):
+        """Compute the derived attributes that are missing, e.g. after unpickling.
+
+        :meta private:
+        """
+        _ = self.reader
+
+    def _without(self, user_stays, playlist_stays):
+        """Return the attributes that change when users and playlists are removed."""
+        return take(self, self._kept_positions(user_stays, playlist_stays))
+
+    def _kept_positions(self, user_stays, playlist_stays):
+        return kept_positions(self, user_stays, playlist_stays)
+
+    # 3. What the rest of the package may use, beside the public methods.
+
+    def start_fit(self, X):
+        """Check the parameters and read the table; return it as arrays and as a frame.
+
+        :meta private:
+        """
+        self._check_parameters()
+        self._reads_arrays = not is_table(X)
+        frame = read_rows(self, X, reset=True)
+        table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
+        warn_left_out(table.left_out)
+        self._id_labels = table.columns.labels
+        self._reader = self._make_reader(table.ids, table.user_of_playlist)
+        self._song_columns = read_song_columns(frame, table, getattr(self, "artist", "artist"))
+        return table, frame
+
+    def store_table(self, table):
+        """Store the ids and memberships of a table.
+
+        :meta private:
+        """
+        artists = self.artists_of(table.song_rows)
+        self._song_artists = None if artists is None else plain_values(artists)
+        self._reader = self._make_reader(table.ids, table.user_of_playlist)
+        vars(self).update(table_attributes(table))
+
+    def _appended_table(self, appended):
+        """Return the attributes of the table of `fit` with the rows of `partial_fit`."""
+        columns = getattr(self, "_song_columns", None)
+        return table_attributes(appended) | {
+            "left_out_": {k: n + self.left_out_[k] for k, n in appended.left_out.items()},
+            "_song_artists": append_artists(self, appended),
+            "_song_columns": join_song_columns(columns, appended.song_source, appended.song_rows),
+            "_reader": self._make_reader(appended.ids, appended.user_of_playlist),
+        }
+
+    def snapshot(self):
+        """Return a copy with the attributes of this moment, whatever other threads change.
+
+        :meta private:
+        """
+        check_is_fitted(self)
+        return snapshot(self)
+
+    def read_table(self, X):
+        """Read a table with the columns of `fit`, or with those that are needed.
+
+        :meta private:
+        """
+        return read_rows(self, X, reset=False)
+
+    @property
+    def reader(self) -> TableReader:
+        """Reads tables by the ids of `fit`.
+
+        :meta private:
+        """
+        if not hasattr(self, "_reader"):  # after unpickling
+            ids = {role: Ids(getattr(self, f"{role}s_"), role) for role in ROLES}
+            self._reader = self._make_reader(ids, self.user_of_playlist_)
+        return self._reader
+
+    @property
+    def known_artists(self):
+        """Artists of the songs of `fit`; None if these have none.
+
+        :meta private:
+        """
+        return self._song_artists
+
+    def tie_ranks(self, songs):
+        """Return the order of songs with equal scores: popular ones first.
+
+        :meta private:
+        """
+        new = None if songs.new_rows is None else self.artists_of(songs.new_rows)
+        return tie_ranks(tie_popularity(self._song_counts, self._song_artists, songs, new))
 
     def _make_reader(self, ids, user_of_playlist):
         return TableReader(
@@ -545,150 +553,6 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             self._id_labels,
             is_array=self._reads_arrays,
             columns=getattr(self, "feature_names_in_", None),
-            ids=ids,
+            ids={role: known.ready() for role, known in ids.items()},
             user_of_playlist=user_of_playlist,
         )
-
-    def _learn(self, X, table, frame):
-        """Learn from a checked table, and store it."""
-        self._fit(table, frame)
-        self._store(table)
-
-    @abstractmethod
-    def _fit(self, table, frame):
-        """Learn from a checked table; `frame` has all its rows."""
-
-    def _finish_fit(self, X):
-        """Do now what the songs of a table would make necessary later."""
-
-    def _start_fit(self, X):
-        """Check parameters and table; give the table as arrays and as a frame."""
-        self._check_parameters()
-        frame = self._read(X, reset=True)
-        table = read_memberships(frame, user=self.user, playlist=self.playlist, song=self.song)
-        self._warn_left_out(table.left_out)
-        self._id_labels = table.columns.labels
-        self._reader = self._reader_of(table)
-        self._song_columns = read_song_columns(frame, table, getattr(self, "artist", "artist"))
-        return table, frame
-
-    def _check_parameters(self):
-        """Check the constructor's parameters, before any work."""
-
-    def _read(self, X, *, reset):
-        """Read a table with the columns of `fit`."""
-        is_array = not is_table(X)
-        if reset:
-            self._reads_arrays = is_array
-        if is_array:
-            check_even_rows(X)
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
-            return to_frame(X)
-        frame = to_frame(X)
-        if reset or not self.reader.finds_columns_by_name:
-            validate_data(self, frame, reset=reset, skip_check_array=True)
-            return frame
-        # What is not needed may be missing: who needs a column that is not there tells so.
-        check_names(frame.columns, self.feature_names_in_)
-        return frame[[c for c in self.feature_names_in_ if c in frame.columns]]
-
-    def _warn_left_out(self, left_out):
-        told = [f"{count} {what}" for what, count in left_out.items() if count]
-        if told:
-            warnings.warn(
-                f"Left out of fit: {'; '.join(told)}. A song that stands twice in a playlist "
-                "counts once, and a playlist with every song of the catalogue teaches nothing. "
-                "The counts are in `left_out_`.",
-                stacklevel=4,
-            )
-
-    def _store(self, table):
-        artists = self.artists_of(table.song_rows)
-        self._song_artists = None if artists is None else _plain_array(artists)
-        vars(self).update(self._tables(table))
-
-    def _tables(self, table):
-        """Return the attributes that tell of the table."""
-        return {
-            "songs_": table.songs.values,
-            "playlists_": table.playlists.values,
-            "users_": table.users.values,
-            "membership_": table.membership,
-            "user_of_playlist_": table.user_of_playlist,
-            "left_out_": table.left_out,
-            "_song_counts": _song_counts(table.membership),
-            "_reader": self._reader_of(table),
-        }
-
-    def _without(self, user_stays, playlist_stays):
-        """Return the attributes that change when users and playlists go."""
-        kept = {"users": user_stays, "playlists": playlist_stays}
-        song_stays = songs_that_stay(self.membership_, playlist_stays)
-        if not song_stays.all():
-            kept["songs"] = song_stays
-            kept |= self._artists_that_stay(song_stays)
-        return take(self, kept)
-
-    def _artists_that_stay(self, song_stays):
-        """Return which artists have a song that stays, by the dimension that they make."""
-        if self._song_artists is None or getattr(self, "artists_", None) is None:
-            return {}
-        return {"artists": pd.Index(self.artists_).isin(self._song_artists[song_stays])}
-
-    def _replace(self, state):
-        """Replace fitted attributes in one step, and drop what is made again from others."""
-        kept = {name: value for name, value in vars(self).items() if name not in self._derived}
-        self.__dict__ = kept | state
-
-    def _snapshot(self):
-        """Return a ranker with the attributes of this moment, whatever other threads change."""
-        check_is_fitted(self)
-        made = type(self).__new__(type(self))
-        made.__dict__ = vars(self).copy()  # in one step
-        made.make_derived()
-        self._keep_derived(made)
-        return made
-
-    def make_derived(self):
-        """Make what is derived from other attributes and is not there.
-
-        :meta private:
-        """
-        _ = self.reader
-
-    def _keep_derived(self, made):
-        """Keep what was derived for a snapshot, unless another thread changes this ranker."""
-        new = {n: v for n, v in vars(made).items() if n in self._derived and n not in vars(self)}
-        if new and change_lock.acquire(blocking=False):
-            try:
-                if self.membership_ is made.membership_:
-                    vars(self).update(new)
-            finally:
-                change_lock.release()
-
-    def _appended_artists(self, appended):
-        """Return the artists of known and new songs; None where the known ones have none."""
-        if self._song_artists is None:
-            return None
-        is_new = appended.song_source < 0
-        artists = np.full(len(is_new), np.nan, dtype=object)
-        artists[~is_new] = self._song_artists[appended.song_source[~is_new]]
-        new = self.artists_of(appended.song_rows)
-        if new is not None:
-            artists[is_new] = _plain_array(new)
-        return artists
-
-    def _appended_song_columns(self, source, new_rows):
-        """Return the columns of known and new songs; `source` is -1 for new ones."""
-        return join_song_columns(getattr(self, "_song_columns", None), source, new_rows)
-
-
-def _song_counts(membership):
-    """Count the playlists that hold each song."""
-    return np.bincount(membership.indices, minlength=membership.shape[1])
-
-
-def _plain_array(column):
-    """Return the values of a column without types of pandas, which no safe file may hold."""
-    values = column.to_numpy()
-    return np.where(pd.isna(values), None, values) if values.dtype == object else values

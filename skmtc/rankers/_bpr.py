@@ -9,7 +9,7 @@ from skmtc._typing import Column, Seed
 from skmtc._utils.fitted_state import Array
 from skmtc._utils.validation import check_number
 from skmtc.optimize import descend_pairs
-from skmtc.rankers.features import WEIGHTS, FeatureRanker
+from skmtc.rankers.features import WEIGHTS, FeatureRanker, learn_features, sum_of_weights
 
 
 class PairwiseRanker(FeatureRanker):
@@ -198,8 +198,7 @@ class PairwiseRanker(FeatureRanker):
             check_number(name, getattr(self, name), at_least=1, whole=True)
 
     def _fit(self, table, frame):
-        self._fit_song_features(table, frame)
-        self._fit_user_features(table, frame)
+        learn_features(self, table, frame)
         scaler = StandardScaler(with_mean=False).fit(self.song_vectors_)
         result = descend_pairs(
             scaler.transform(self.song_vectors_),
@@ -219,4 +218,4 @@ class PairwiseRanker(FeatureRanker):
         self.loss_curve_ = result.loss_curve
 
     def vectors_of_queries(self, queries):
-        return self._sum_of_weights(queries)
+        return sum_of_weights(self, queries)

@@ -15,7 +15,15 @@ from skmtc._utils.fitted_state import Array, Plain, Several
 from skmtc._utils.parallel import local_jobs
 from skmtc._utils.sparse import as_ones, mean_of_groups, one_hot
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.rankers.features import FeatureRanker, fit_content_model, numeric_song_columns
+from skmtc.rankers.features import (
+    FeatureRanker,
+    first_known,
+    fit_attributes,
+    fit_content_model,
+    fit_song_features,
+    numeric_song_columns,
+    vectors_of_new_songs,
+)
 from skmtc.rankers.recommend import unit_rows
 
 TARGETS = ("auto", "user", "playlist")
@@ -224,7 +232,7 @@ class MatrixFactorizationRanker(FeatureRanker):
     def _fit(self, table, frame):
         _import_als()  # tells that it is missing before any work
         seed = self._seed()
-        self._fit_user_features(table, frame)
+        vars(self).update(fit_attributes(self, "user", table, frame))
         features = self._fit_content_features(table, frame)
         by_playlist = self.target == "playlist"
         self.known_factors_ = self._factorize(table, seed, by_playlist=by_playlist)
@@ -255,7 +263,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         return content["fitted"]
 
     def _finish_fit(self, X):
-        if self.reader.distinct_songs(self._read(X, reset=False))[0].is_new.any():
+        if self.reader.distinct_songs(self.read_table(X))[0].is_new.any():
             getattr(self, "content_model_")  # noqa: B009
 
     def _without(self, user_stays, playlist_stays):
@@ -294,14 +302,14 @@ class MatrixFactorizationRanker(FeatureRanker):
     def _query_factors(self, factors, queries):
         users, playlists = factors["users"], factors["playlists"]
         mean = users.sum(axis=0) / max(1, len(users))
-        return self._first_known(queries, playlists=playlists, users=users, otherwise=mean)
+        return first_known(self, queries, playlists=playlists, users=users, otherwise=mean)
 
     def _factors_of_new(self, songs):
         model = self.content_model_
         if model is None:
             factors = self.known_factors_["songs"]
             return factors.sum(axis=0) / max(1, len(factors))
-        features = self._with_constant(self._features_of_new(songs))
+        features = vectors_of_new_songs(self, songs)
         return model.predict(features).reshape(len(songs.new_rows), -1)
 
     def _factorize(self, table, seed, *, by_playlist):
@@ -342,9 +350,9 @@ class MatrixFactorizationRanker(FeatureRanker):
             return None
         if self.song_features is None and not numeric_song_columns(frame, table.columns):
             return None
-        self._fit_song_features(table, frame)
-        features = self.song_vectors_
-        del self.song_vectors_  # the vectors of songs are their factors
+        fitted = fit_song_features(self, table, frame).attributes
+        features = fitted.pop("song_vectors_")  # the vectors of songs are their factors
+        vars(self).update(fitted)
         return features
 
     def _seed(self):

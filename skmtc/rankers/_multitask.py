@@ -1,53 +1,52 @@
 """The ranker of the paper: shared, user and playlist weights of song features."""
 
 import os
-import warnings
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from skmtc._table import Ids, Songs
 from skmtc._typing import Column, Seed, StrPath, Table
-from skmtc._utils.estimator_state import all_or_nothing, change_lock
+from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_state
 from skmtc._utils.fitted_state import Array, Nested, Part, Plain, check_fitted_state
 from skmtc._utils.memory_errors import fit_fits_memory
-from skmtc._utils.sparse import one_hot
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.optimize import SOLVERS, MultitaskObjective, warn_not_converged
-from skmtc.optimize.prox_newton import FixedShared
-from skmtc.rankers.features import WEIGHTS, FeatureRanker, largest_feature
+from skmtc.optimize import SOLVERS
+from skmtc.rankers.features import (
+    WEIGHTS,
+    FeatureRanker,
+    learn_features,
+    sum_of_weights,
+    weights_of_similar_playlists,
+)
 from skmtc.rankers.fitting import (
     CallbackSupportMixin,
-    Checkpoint,
-    FitCallbacks,
-    append_rows,
     append_table,
     check_checkpoint,
-    fingerprint,
-    playlist_means,
-    read_weight_column,
+    fit_callbacks,
+    open_checkpoint,
     take_weighted,
-    with_callbacks,
+    warn_left_out,
 )
-from skmtc.rankers.history import append_vectors, read_history
-
-# Down to this tolerance, products of single precision are exact enough, and twice as fast.
-SINGLE_PRECISION_TOL = 1e-5
-
-# Standardised features stay below this; larger ones are probably in an unlucky unit.
-LARGE_FEATURE = 100.0
-LOOSE_GAP = 0.1
-
-# Fits without held-out playlists only serve the weights of history terms: they need not be exact.
-HOLD_OUT_TOL = 1e-2
+from skmtc.rankers.history import append_vectors
+from skmtc.rankers.multitask import (
+    PENALTIES,
+    append_users,
+    append_weights,
+    check_history,
+    check_penalties,
+    coef_attributes,
+    fit_history,
+    make_objective,
+    no_solution,
+    solution_attributes,
+    solver_options,
+    starting_point,
+    warn_if_inexact,
+    weight_playlists,
+)
 
 
 class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
@@ -383,11 +382,45 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         """
         X, weights = take_weighted(X, sample_weight)
         with all_or_nothing(self):
-            table, frame = self._start_fit(X)
-            self._weigh_playlists(table, frame, weights)
-            with fit_fits_memory(self, table):
-                self._learn(X, table, frame)
+            # 1. Check the parameters and read the table.
+            table, frame = self.start_fit(X)
+            weight_playlists(self, table, frame, weights)
+            with fit_fits_memory(self, table), fit_callbacks(self, X) as callbacks:
+                self._fit(table, frame, callbacks)
+                self.store_table(table)
         return self
+
+    def _fit(self, table, frame, callbacks):
+        # 2. Make the features of songs, users and playlists.
+        features = learn_features(self, table, frame, roles=("user", "playlist"))
+        if len(table.playlists) == 0:
+            vars(self).update(no_solution(self))
+            return
+        # 3. Build the objective.
+        objective = make_objective(self, features, table)
+
+        def iteration_ends(state):
+            stopped = partial(self._attributes_at, table, objective, state)
+            return callbacks.iteration_ends(state, stopped)
+
+        # 4. Solve. An interrupted fit goes on from its checkpoint.
+        checkpoint = open_checkpoint(self.checkpoint, objective, solver=self.solver, tol=self.tol)
+        options = solver_options(self, iteration_ends)
+        result = saved = checkpoint.load(objective.shape)
+        if saved is None or not saved.converged:
+            start = starting_point(self, table, objective, saved)
+            options["callback"] = checkpoint.then(options["callback"])
+            result = SOLVERS[self.solver].solve(objective, **start, **options)
+            if not result.converged or self.history is not None:
+                checkpoint.save(result)
+        # 5. Store the weights, and fit those of history terms with all others fixed.
+        vars(self).update(solution_attributes(self, objective, result))
+        if not callbacks.stopped:
+            warn_if_inexact(self, result, features)
+        self.history_ = fit_history(self, table, frame)
+        # Only now: a fit that is killed in its second stage goes on from the end of the first.
+        if result.converged:
+            checkpoint.remove()
 
     def partial_fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Add playlists, users and songs exactly, with the shared weights held.
@@ -443,49 +476,18 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self._check_parameters()
         X, weights = take_weighted(X, sample_weight)
         with change_lock:  # of two threads, the second adds to what the first has added
+            # 1. Read the new rows, and append them to the table of `fit`.
             check_fitted_state(self)
             self._check_intercept()
-            frame = self._read(X, reset=False)
+            frame = self.read_table(X)
             appended = append_table(self, frame)
-            self._warn_left_out(appended.left_out)
-            playlist_weights = self._extended_weights(appended, frame, weights)
-            # Nothing is stored before everything is there; and this cannot be interrupted.
-            self._replace(self._extended(appended, playlist_weights))
+            warn_left_out(appended.left_out)
+            weights = append_weights(self, appended, frame, weights, self._weight_scale)
+            # 2. Solve the problems of the users whose playlists change.
+            state = self._appended_table(appended) | append_users(self, appended, weights)
+            # 3. Store everything in one step, which cannot be interrupted.
+            replace_state(self, state)
         return self
-
-    def fit_path(self, X, settings):
-        """Fit several settings of the penalties, each from the weights of the one before.
-
-        :meta private:
-        """
-        for setting in settings:
-            clone(self).set_params(**setting)._check_parameters()
-        if not settings:
-            return []
-        # 1. Read the table and make the features once.
-        self.set_params(**settings[0])
-        table, frame = self._start_fit(X)
-        self._weigh_playlists(table, frame, None)
-        features = self._fit_features(table, frame)
-        self._store(table)
-        path = [copy(self).set_params(**setting) for setting in settings]
-        if len(table.playlists) == 0:
-            for ranker in path:
-                ranker._store_nothing_learned()
-            return path
-        # 2. The objective takes penalties in the scaling of the problem, as in `fit`.
-        objective = self._objective(features, table)
-        names = ("user_l2", "playlist_l1", "shared_l1")
-        penalties = [
-            {name: ranker._problem_parameters(table)[name] for name in names} for ranker in path
-        ]
-        solve_path = SOLVERS[self.solver].solve_path
-        # 3. Solve and store one setting after the other.
-        results = solve_path(objective, penalties, **self._solver_options())
-        for ranker, result in zip(path, results, strict=True):
-            ranker._store_result(objective, result, features)
-            ranker._fit_history(table, frame)
-        return path
 
     def __getstate__(self):
         # A path object of one system can be none on another.
@@ -495,221 +497,53 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         return state
 
     def _check_parameters(self):
-        for name in ("user_l2", "playlist_l1", "shared_l1"):
-            check_number(name, getattr(self, name), at_least=0)
+        check_penalties({name: getattr(self, name) for name in PENALTIES})
         check_number("push", self.push, above=0)
         check_number("tol", self.tol, above=0)
         check_number("max_iter", self.max_iter, at_least=1, whole=True)
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, ("classification", "ranking"))
-        self._check_history()
+        check_history(self.history, self.loss)
         check_checkpoint(self.checkpoint)
 
-    def _weigh_playlists(self, table, frame, weights):
-        """Store how much each playlist counts, in the table and as an attribute."""
-        self._weight_label, _ = read_weight_column(frame, self.weight)
-        weights = self._row_weights(frame, weights)
-        self.playlist_weight_, self._weight_scale = None, 1.0
-        if weights is None and table.left_out["repeated rows"] == 0:
-            return
-        if len(table.playlists) == 0:
-            return
-        playlists = table.playlists.codes(frame[table.columns.playlist])
-        weights = np.ones(len(frame)) if weights is None else weights
-        means = playlist_means(table, playlists, weights)
-        self._weight_scale = 1.0 / float(means.mean())
-        table.playlist_weights = self.playlist_weight_ = means * self._weight_scale
-
-    def _row_weights(self, frame, weights):
-        """Return the weights of rows, given or of the column `weight`; None if all are alike."""
-        _, of_column = read_weight_column(frame, self.weight)
-        if of_column is not None and weights is not None:
+    def _check_intercept(self):
+        if self.fit_intercept != (self.feature_names_out_[-1] == "constant"):
             raise ValueError(
-                f"Weights must be given once; got `sample_weight` and weight={self.weight!r}. Pass "
-                "one of them."
-            )
-        return weights if of_column is None else of_column
-
-    def _extended_weights(self, appended, frame, weights):
-        """Return the weights of known and new playlists; None if all count alike."""
-        weights = self._row_weights(frame, weights)
-        known = self.playlist_weight_
-        if known is None and weights is None:
-            return None
-        label = self.reader.find_columns(frame, ("playlist",)).playlist
-        playlists = appended.playlists.codes(frame[label])
-        weights = np.ones(len(frame)) if weights is None else weights
-        known = np.ones(len(self.playlists_)) if known is None else known
-        is_new = appended.playlist_source < 0
-        joined = playlist_means(appended, playlists, weights) * self._weight_scale
-        joined[~is_new] = known[appended.playlist_source[~is_new]]
-        return joined
-
-    @with_callbacks
-    def _learn(self, X, table, frame):
-        callbacks = FitCallbacks(self, X, partial(self._attributes_at, table))
-        self._fit(table, frame, callbacks)
-        self._store(table)
-        callbacks.fit_ends()
-
-    def _fit(self, table, frame, callbacks):
-        features = self._fit_features(table, frame)
-        if len(table.playlists) == 0:
-            self._store_nothing_learned()
-            return
-        objective = self._objective(features, table)
-        checkpoint = self._open_checkpoint(objective)
-        coef0 = self._previous_coef(table, objective) if self.warm_start else None
-        result = self._solve(
-            objective, coef0, partial(callbacks.iteration_ends, objective), checkpoint
-        )
-        self._store_result(objective, result, features, may_warn=not callbacks.stopped)
-        self._fit_history(table, frame)
-        # Only now: a fit that is killed in its second stage goes on from the end of the first.
-        if checkpoint is not None and result.converged:
-            checkpoint.remove()
-
-    def _open_checkpoint(self, objective):
-        if self.checkpoint is None:
-            return None
-        return Checkpoint(self.checkpoint, fingerprint(objective, self.solver), self.tol)
-
-    def _check_history(self):
-        history = read_history(self.history)
-        if history is None:
-            return
-        history.check()
-        if self.loss != "classification":
-            raise ValueError(
-                "`history` needs loss='classification', because scores of a ranking loss have no "
-                f"level that terms could be added to; got loss={self.loss!r}. Pass history=None."
+                f"`fit_intercept` must be as in `fit`; got {self.fit_intercept} now. Set it back, "
+                "or call `fit`."
             )
 
-    def _fit_features(self, table, frame):
-        features = self._fit_song_features(table, frame)
-        self._fit_user_features(table, frame)
-        self._fit_playlist_features(table, frame)
-        return features
+    def _attributes_at(self, table, objective, state):
+        """Return the attributes that the ranker would have if the solver stopped now."""
+        stopped = copy(self)
+        stopped.store_table(table)
+        stopped.history_ = None  # history terms are fitted after all other weights
+        return vars(stopped) | coef_attributes(objective, state["coef"]())
 
-    def _objective(self, features, table):
-        features = self._in_working_precision(features)
-        return MultitaskObjective(
-            features,
-            table.membership,
-            table.user_of_playlist,
-            sample_weight=table.playlist_weights,
-            **self._problem_parameters(table),
-        )
+    @property
+    def weight_label(self):
+        """Label of the column of weights, which is no feature.
 
-    def _fit_history(self, table, frame):
-        """Fit the weights of history terms, with all other weights fixed."""
-        history = read_history(self.history)
-        if history is None:
-            self.history_ = None
-            return
-        rng = check_random_state(check_random_state(self.random_state).randint(2**31 - 1))
-        fit_without = partial(self._fit_without, table, frame)
-        self.history_ = clone(history).learn(
-            table, fit_without, artist=self.artist, random_state=rng, n_jobs=self.n_jobs
-        )
-
-    def _fit_without(self, table, frame, fold):
-        """Fit features, and the users of held-out playlists, on what a fold keeps.
-
-        Returns
-        -------
-        weights_of : callable
-            Returns the weights of playlists, given whether they count as known.
-
-        song_vectors : array or csr_array of shape (n_songs, n_features)
-            Vectors of all songs; held-out songs are transformed like new ones.
-
-        converged : bool
-            Whether the solver reached its tolerance.
+        :meta private:
         """
-        ranker = copy(self)
-        ranker._reader = self.reader
-        songs = np.flatnonzero(~fold.is_new_song)
-        kept, owners = fold.kept[:, songs], table.user_of_playlist
-        part = replace(table, membership=kept, song_rows=table.song_rows.iloc[songs])
-        features = self._in_working_precision(ranker._fit_song_features(part, frame))
-        # Only users of held-out playlists are asked for, so only these are fitted.
-        users = np.unique(owners[np.concatenate([fold.new, fold.known])])
-        lengths = np.diff(kept.indptr)
-        teaches = (lengths > 0) & (lengths < len(songs))
-        rows = np.flatnonzero(np.isin(owners, users) & teaches)
-        objective = MultitaskObjective(
-            features,
-            kept[rows],
-            np.searchsorted(users, owners[rows]),
-            sample_weight=None if table.playlist_weights is None else table.playlist_weights[rows],
-            **self._problem_parameters(table),
-        )
-        options = {"tol": max(self.tol, HOLD_OUT_TOL), "max_iter": self.max_iter}
-        result = SOLVERS[self.solver].solve(objective, **options)
-        shared, user, playlist = objective.split(result.coef)
-        user_coef = np.zeros((len(table.users), objective.n_features))
-        playlist_coef = np.zeros((len(owners), objective.n_features))
-        user_coef[users], playlist_coef[rows] = user, playlist
-
-        def weights_of(playlists, are_known):
-            weights = shared + user_coef[owners[playlists]]
-            return weights + playlist_coef[playlists] if are_known else weights
-
-        codes = np.full(len(fold.is_new_song), -1)
-        codes[songs] = np.arange(len(songs))
-        new_rows = table.song_rows.iloc[np.flatnonzero(fold.is_new_song)]
-        vectors = ranker.vectors_of_songs(Songs(table.songs.values, codes, new_rows))
-        return weights_of, vectors, result.converged
-
-    def _problem_parameters(self, table):
-        names = ("user_l2", "playlist_l1", "push", "loss", "fit_intercept", "n_jobs")
-        shared_l1 = self._lambdas(len(table.users), len(table.playlists))[2]
-        return {name: getattr(self, name) for name in names} | {"shared_l1": shared_l1}
-
-    def _solve(self, objective, coef0, iteration_ends, checkpoint):
-        """Minimise; with a checkpoint, from where a fit that did not end has left it."""
-        solve, options = SOLVERS[self.solver].solve, self._solver_options(iteration_ends)
-        if checkpoint is None:
-            return solve(objective, coef0, **options)
-        saved = checkpoint.load(objective.shape)
-        if saved is not None:
-            if saved.converged:
-                return saved
-            coef0, options["history0"] = saved.coef, saved.history
-        options["callback"] = checkpoint.then(options["callback"])
-        result = solve(objective, coef0, **options)
-        if not result.converged or self.history is not None:
-            checkpoint.save(result)
-        return result
-
-    def _solver_options(self, iteration_ends=None):
-        def callback(state):
-            if self.verbose:
-                _print_iteration(state)
-            return iteration_ends is not None and iteration_ends(state)
-
-        return {
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "random_state": check_random_state(self.random_state).randint(2**31 - 1),
-            "callback": callback,
-        }
+        return getattr(self, "_weight_label", None)
 
     def vectors_of_queries(self, queries):
-        vectors = self._sum_of_weights(queries)
+        vectors = sum_of_weights(self, queries)
         is_new = queries.playlists < 0
-        similar = self._similar_playlists(queries.rows[is_new]) if is_new.any() else None
-        if similar is not None:
-            # Full weights of the similar playlists: those of their users, and their own.
-            of_users = similar @ one_hot(self.user_of_playlist_, len(self.users_))
-            vectors[is_new] += of_users @ self.user_coef_ + similar @ self.playlist_coef_
+        if is_new.any():
+            similar = weights_of_similar_playlists(self, queries.rows[is_new])
+            if similar is not None:
+                vectors[is_new] += similar
         return vectors
 
-    def _user_vectors(self, queries):
-        """Return what queries are scored by without the attributes of new playlists."""
-        return self._sum_of_weights(queries)
+    def user_vectors(self, queries):
+        """Return what queries are scored by without the attributes of new playlists.
+
+        :meta private:
+        """
+        return sum_of_weights(self, queries)
 
     def bound_history(self):
         """Return the fitted history terms with the playlists of this ranker, or None.
@@ -746,153 +580,3 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         if not self.adds_to_scores():
             return vectors
         return append_vectors(vectors, self.bound_history().song_vectors(songs))
-
-    def _in_working_precision(self, features):
-        if SOLVERS[self.solver].takes_single_precision and self.tol >= SINGLE_PRECISION_TOL:
-            return features.astype(np.float32)
-        return features
-
-    def _previous_coef(self, table, objective):
-        """Put the weights of the previous fit in the places of their ids."""
-        coef = objective.zeros()
-        shared, user, playlist = objective.split(coef)
-        if not hasattr(self, "shared_coef_") or len(self.shared_coef_) != len(shared):
-            return None
-        shared[:] = self.shared_coef_
-        for rows, role, ids in (
-            (user, "user", table.users),
-            (playlist, "playlist", table.playlists),
-        ):
-            codes = Ids(getattr(self, f"{role}s_"), role).codes(ids.index)
-            rows[codes >= 0] = getattr(self, f"{role}_coef_")[codes[codes >= 0]]
-        return coef
-
-    def _store_result(self, objective, result, features, *, may_warn=True):
-        hint = self._scaling_hint(features)
-        if may_warn and not result.converged:
-            warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
-        elif may_warn and hint and _is_loose(result):
-            gap = result.history["restricted_gap"][-1]
-            warnings.warn(
-                f"The solver reached tol={self.tol:g}, but features of unlike sizes make its steps "
-                f"short, so that this says little: the bound on the relative suboptimality is "
-                f"{gap:.2g}. {hint}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        self._store_coef(objective, result.coef)
-        self.lambdas_ = self._lambdas(objective.n_users, objective.n_playlists)
-        self.objective_ = result.objective
-        self.optimality_ = result.optimality
-        self.n_iter_ = result.n_iter
-        self.solver_history_ = result.history
-        self.dual_gap_ = result.history["dual_gap"][-1] if "dual_gap" in result.history else np.nan
-
-    def _lambdas(self, n_users, n_playlists):
-        """Return the penalties in the paper's scaling."""
-        return (
-            self.user_l2 / n_playlists,
-            self.playlist_l1 / n_playlists,
-            self.shared_l1 * n_users / n_playlists,
-        )
-
-    def _store_coef(self, objective, coef):
-        self.shared_coef_, self.user_coef_, self.playlist_coef_ = (
-            part.copy() for part in objective.split(coef)
-        )
-
-    def _attributes_at(self, table, objective, coef):
-        """Return the attributes that the ranker would have if the solver stopped at `coef`."""
-        stopped = copy(self)
-        stopped._store(table)
-        stopped._store_coef(objective, coef)
-        stopped.history_ = None  # history terms are fitted after all other weights
-        return vars(stopped)
-
-    def _store_nothing_learned(self):
-        """Store weights of zero: every playlist is full, which the warning has told."""
-        n_features = len(self.feature_names_out_)
-        self.shared_coef_ = np.zeros(n_features)
-        self.user_coef_ = self.playlist_coef_ = np.zeros((0, n_features))
-        self.lambdas_ = (np.inf, np.inf, float(self.shared_l1))
-        self.objective_ = self.optimality_ = self.dual_gap_ = 0.0
-        self.solver_history_ = {}
-        self.n_iter_ = 0
-        self.history_ = None
-
-    def _extended(self, appended, playlist_weights):
-        """Solve the named users' problems; give all attributes that change."""
-        vectors = self._appended_song_vectors(appended)
-        user_coef = append_rows(appended.user_source, self.user_coef_, 0.0)
-        playlist_coef = append_rows(appended.playlist_source, self.playlist_coef_, 0.0)
-        if len(appended.named_users):
-            self._solve_named(appended, vectors, user_coef, playlist_coef, playlist_weights)
-        n_users, n_playlists = len(appended.users), len(appended.playlists)
-        return self._tables(appended) | {
-            "song_vectors_": vectors,
-            "_song_artists": self._appended_artists(appended),
-            "_song_columns": self._appended_song_columns(appended.song_source, appended.song_rows),
-            "user_attributes_": self._appended_user_attributes(appended),
-            "playlist_attributes_": self._joined_playlist_attributes(appended),
-            "user_coef_": user_coef,
-            "playlist_coef_": playlist_coef,
-            "playlist_weight_": playlist_weights,
-            "lambdas_": self._lambdas(n_users, n_playlists) if n_playlists else self.lambdas_,
-            "left_out_": {k: n + self.left_out_[k] for k, n in appended.left_out.items()},
-            "history_": None if self.history_ is None else self.history_.appended(appended),
-        }
-
-    def _solve_named(self, appended, vectors, user_coef, playlist_coef, weights):
-        """Put the weights of the named users and of their playlists in their rows."""
-        features = vectors[:, :-1] if self.fit_intercept else vectors
-        users = appended.named_users
-        rows = np.flatnonzero(np.isin(appended.user_of_playlist, users))
-        objective = FixedShared(
-            self._in_working_precision(features),
-            appended.membership[rows],
-            np.searchsorted(users, appended.user_of_playlist[rows]),
-            shared=self.shared_coef_,
-            sample_weight=None if weights is None else weights[rows],
-            **self._problem_parameters(appended),
-        )
-        coef0 = np.vstack([self.shared_coef_, user_coef[users], playlist_coef[rows]])
-        solve = SOLVERS[self.solver].solve_users
-        result = solve(objective, coef0, **self._solver_options())
-        if not result.converged:
-            hint = self._scaling_hint(features)
-            warn_not_converged(result, tol=self.tol, max_iter=self.max_iter, hint=hint)
-        _, user_coef[users], playlist_coef[rows] = objective.split(result.coef)
-
-    def _check_intercept(self):
-        if self.fit_intercept != (self.feature_names_out_[-1] == "constant"):
-            raise ValueError(
-                f"`fit_intercept` must be as in `fit`; got {self.fit_intercept} now. Set it back, "
-                "or call `fit`."
-            )
-
-    def _scaling_hint(self, features):
-        if features.shape[1] == 0:
-            return ""
-        name, size = largest_feature(features, self.feature_names_out_)
-        if size <= LARGE_FEATURE:
-            return ""
-        return (
-            f"Feature {name!r} reaches {size:.3g}: rescale it, e.g. with "
-            "make_song_features(X) as `song_features`; otherwise lower `tol` or increase "
-            "`max_iter`."
-        )
-
-
-def _is_loose(result):
-    """Check whether the bound on the suboptimality leaves room for doubt.
-
-    Steps become short, too, where features of unlike sizes hold the solver up.
-    """
-    return result.history.get("restricted_gap", [0.0])[-1] > LOOSE_GAP
-
-
-def _print_iteration(state):
-    print(
-        f"iteration {state['iteration']:4d}  objective {state['objective']:.8f}  "
-        f"optimality {state['optimality']:.2e}  {state['seconds']:.2f} s"
-    )

@@ -1,6 +1,7 @@
 """Many settings of the penalties, each from the weights of a stronger one."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,19 @@ from sklearn.base import clone
 from skmtc._typing import Table
 from skmtc.optimize import SOLVERS
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
-
-PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
+from skmtc.rankers.features import learn_features
+from skmtc.rankers.multitask import (
+    PENALTIES,
+    check_penalties,
+    fit_history,
+    make_objective,
+    no_solution,
+    objective_penalties,
+    solution_attributes,
+    solver_options,
+    warn_if_inexact,
+    weight_playlists,
+)
 
 
 def regularization_path(
@@ -61,9 +73,39 @@ def regularization_path(
         )
     settings = [_complete(ranker, setting) for setting in penalties]
     order = np.argsort([-_strength(setting) for setting in settings], kind="stable")
-    fitted = clone(ranker).fit_path(X, [settings[i] for i in order])
+    fitted = _fit_path(clone(ranker), X, [settings[i] for i in order])
     places = np.argsort(order)
     return [fitted[place] for place in places]
+
+
+def _fit_path(ranker, X, settings):
+    """Fit several settings of the penalties, each from the weights of the one before."""
+    for setting in settings:
+        check_penalties(setting)
+    if not settings:
+        return []
+    # 1. Read the table and make the features once.
+    ranker.set_params(**settings[0])
+    table, frame = ranker.start_fit(X)
+    weight_playlists(ranker, table, frame)
+    features = learn_features(ranker, table, frame, roles=("user", "playlist"))
+    ranker.store_table(table)
+    path = [copy(ranker).set_params(**setting) for setting in settings]
+    if len(table.playlists) == 0:
+        for one in path:
+            vars(one).update(no_solution(one))
+        return path
+    # 2. Solve one setting after the other; the objective takes penalties as in `fit`.
+    objective = make_objective(ranker, features, table)
+    penalties = [objective_penalties(one, table) for one in path]
+    solve_path = SOLVERS[ranker.solver].solve_path
+    results = solve_path(objective, penalties, **solver_options(ranker))
+    # 3. Store each result.
+    for one, result in zip(path, results, strict=True):
+        warn_if_inexact(one, result, features)
+        vars(one).update(solution_attributes(one, objective, result))
+        one.history_ = fit_history(one, table, frame)
+    return path
 
 
 def _complete(ranker, setting):

@@ -11,7 +11,7 @@ from skmtc._typing import Column, Seed
 from skmtc._utils.sparse import as_ones, mean_of_groups
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.optimize import RIDGE_SOLVERS, ridge_coef
-from skmtc.rankers.features import WEIGHTS, FeatureRanker
+from skmtc.rankers.features import WEIGHTS, FeatureRanker, first_known, learn_features
 
 # Power iterations of the decomposition of memberships, whose singular values decay slowly.
 SVD_ITERATIONS = 8
@@ -147,7 +147,7 @@ class RidgeRanker(FeatureRanker):
     (['bed', 'gym'], [[-0.25, 0.5], [0.25, 0.5]])
     """
 
-    _uses_identities = True
+    uses_identities = True
     _fitted_state = WEIGHTS
 
     def __init__(
@@ -185,8 +185,7 @@ class RidgeRanker(FeatureRanker):
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
 
     def _fit(self, table, frame):
-        features = self._fit_song_features(table, frame)
-        self._fit_user_features(table, frame)
+        features = learn_features(self, table, frame)
         # More threads inside BLAS would sum in another order, and a stack fits rankers in processes
         # that have fewer of them.
         with threadpool_limits(1, user_api="blas"):
@@ -213,7 +212,8 @@ class RidgeRanker(FeatureRanker):
         return (left * sizes) @ ridge_coef(features, right, **options)
 
     def vectors_of_queries(self, queries):
-        return self._first_known(
+        return first_known(
+            self,
             queries,
             playlists=self.playlist_coef_,
             users=self.user_coef_,

@@ -17,12 +17,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from skmtc._typing import Column, Seed, Table
-from skmtc._utils.estimator_state import all_or_nothing, change_lock
+from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_state
 from skmtc._utils.fitted_state import Array, Plain, Stacked, check_fitted_state
 from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc.rankers._base_ranker import BaseRanker
 from skmtc.rankers.fitting import take_weighted
-from skmtc.rankers.recommend import without_song_columns
+from skmtc.rankers.recommend import join_song_columns, without_song_columns
 from skmtc.rankers.stacking import (
     WHAT,
     WHO,
@@ -197,10 +197,10 @@ class StackingRanker(BaseRanker):
             )
         X, weights = take_weighted(X, fit_params.get("sample_weight"))
         with all_or_nothing(self):
-            table, frame = self._start_fit(X)
+            table, frame = self.start_fit(X)
             with fit_fits_memory(self, table):
                 self._fit(table, frame, weights)
-                self._store(table)
+                self.store_table(table)
         return self
 
     @property
@@ -247,10 +247,11 @@ class StackingRanker(BaseRanker):
             # Of copies, so that all rankers have the new rows or none has.
             estimators = [copy(ranker).partial_fit(X) for ranker in self.estimators_]
             shared = {name: getattr(estimators[0], name) for name in names}
-            added = self.reader.distinct_songs(self._read(X, reset=False))[0]
+            added = self.reader.distinct_songs(self.read_table(X))[0]
             source = self.reader.codes("song", shared["songs_"])
-            shared["_song_columns"] = self._appended_song_columns(source, added.new_rows)
-            self._replace(shared | {"estimators_": estimators})
+            columns = getattr(self, "_song_columns", None)
+            shared["_song_columns"] = join_song_columns(columns, source, added.new_rows)
+            replace_state(self, shared | {"estimators_": estimators})
         return self
 
     def forget(self, users: ArrayLike) -> Self:

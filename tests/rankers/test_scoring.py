@@ -11,7 +11,7 @@ from tests.test_ranker_checks import RANKERS, X_ALL, X_TRAIN
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_pairs_and_blocks_agree(ranker):
-    ranker = clone(ranker).fit(X_TRAIN)._snapshot()
+    ranker = clone(ranker).fit(X_TRAIN).snapshot()
     frame = ranker.read_table(X_ALL)
     queries, query_of_row = ranker.reader.distinct_queries(frame)
     songs, song_of_row = ranker.reader.distinct_songs(frame)
@@ -37,7 +37,7 @@ def test_pairs_and_blocks_agree(ranker):
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_flat_scores_are_found(ranker):
-    ranker = clone(ranker).fit(X_TRAIN)._snapshot()
+    ranker = clone(ranker).fit(X_TRAIN).snapshot()
     queries, _ = ranker.reader.distinct_queries(ranker.read_table(X_ALL))
     scorer = BlockScorer(ranker, queries, ranker.reader.catalogue())
     everybody = np.arange(len(queries))

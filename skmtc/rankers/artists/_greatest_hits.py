@@ -61,10 +61,12 @@ class GreatestHitsRanker(ArtistRanker):
         popular = _most_popular(self.artist_popularity_, self.n_artists)
         self.popular_artists_ = self.artists_[popular]
 
-    def _artists_that_stay(self, song_stays):
-        kept = super()._artists_that_stay(song_stays)
-        names = self.artists_[kept["artists"]]
-        return kept | {"popular artists": np.isin(self.popular_artists_, names)}
+    def _kept_positions(self, user_stays, playlist_stays):
+        kept = super()._kept_positions(user_stays, playlist_stays)
+        if "artists" in kept:
+            names = self.artists_[kept["artists"]]
+            kept["popular artists"] = np.isin(self.popular_artists_, names)
+        return kept
 
     def vectors_of_queries(self, queries):
         users = one_hot(queries.users, len(self.users_)) @ self.artists_of_user_

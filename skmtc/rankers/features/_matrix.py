@@ -65,17 +65,11 @@ def numeric_song_columns(frame, columns):
     return [c for c in described if _is_numeric(frame[c])]
 
 
-def user_transformer(user_features, frame, columns):
-    """Return the unfitted transformer that `user_features` stands for; None for None."""
-    return _transformer_of(user_features, "user", frame, columns)
+def attribute_transformer(features, subject, frame, columns):
+    """Return the unfitted transformer that `user_features` or `playlist_features` stands for.
 
-
-def playlist_transformer(playlist_features, frame, columns):
-    """Return the unfitted transformer that `playlist_features` stands for; None for None."""
-    return _transformer_of(playlist_features, "playlist", frame, columns)
-
-
-def _transformer_of(features, subject, frame, columns):
+    `subject` is "user" or "playlist". None stands for None.
+    """
     if features is None:
         return None
     name = f"{subject}_features"

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from skmtc._table import ROLES, Ids, check_owners, read_ids
+from skmtc.rankers.fitting._fitted_table import plain_values
 
 
 @dataclass
@@ -50,6 +51,11 @@ class AppendedTable:
     user_rows: pd.DataFrame
     playlist_rows: pd.DataFrame
     left_out: dict[str, int]
+
+    @property
+    def ids(self):
+        """The distinct ids by role."""
+        return {"user": self.users, "playlist": self.playlists, "song": self.songs}
 
 
 def append_table(ranker, frame):
@@ -95,6 +101,19 @@ def append_rows(source, known, new):
     rows[is_new] = new
     rows[~is_new] = known[source[~is_new]]
     return rows
+
+
+def append_artists(ranker, appended):
+    """Return the artists of known and new songs; None where the known ones have none."""
+    if ranker.known_artists is None:
+        return None
+    is_new = appended.song_source < 0
+    artists = np.full(len(is_new), np.nan, dtype=object)
+    artists[~is_new] = ranker.known_artists[appended.song_source[~is_new]]
+    new = ranker.artists_of(appended.song_rows)
+    if new is not None:
+        artists[is_new] = plain_values(new)
+    return artists
 
 
 @dataclass

@@ -1,4 +1,6 @@
-"""Watching a fit by scikit-learn's callbacks, which there are from version 1.9 on."""
+"""Callbacks of scikit-learn 1.9 and later during a fit."""
+
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -17,8 +19,9 @@ except ImportError:  # scikit-learn below 1.9
         return method
 
 
-class FitCallbacks:
-    """Reports to the callbacks of a ranker about the iterations of its solver.
+@contextmanager
+def fit_callbacks(ranker, X):
+    """Report the beginning and the end of a fit to the callbacks of a ranker.
 
     Parameters
     ----------
@@ -28,12 +31,42 @@ class FitCallbacks:
     X : DataFrame or array
         The table that it is fitted on.
 
-    attributes_at : callable
-        Returns the fitted attributes for an objective and the coefficients of an iteration.
+    Yields
+    ------
+    callbacks : FitCallbacks
+        Reports the iterations of the solver.
+    """
+    try:
+        callbacks = FitCallbacks(ranker, X)
+        yield callbacks
+        callbacks.fit_ends()
+    finally:
+        _tear_down(ranker)
+
+
+@with_callbacks
+def _tear_down(ranker):
+    """Do nothing: scikit-learn tears callbacks down at the end of a decorated method."""
+
+
+class FitCallbacks:
+    """Report the iterations of a solver to the callbacks of a ranker.
+
+    Parameters
+    ----------
+    ranker : estimator
+        The ranker that is being fitted.
+
+    X : DataFrame or array
+        The table that it is fitted on.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether a callback stopped the fit.
     """
 
-    def __init__(self, ranker, X, attributes_at):
-        self.attributes_at = attributes_at
+    def __init__(self, ranker, X):
         self.stopped = False
         # `ScoringMonitor` gives no score without y. All rows are positives; rankers ignore it.
         self._data = {"estimator": ranker, "X": X, "y": np.ones(len(X))}
@@ -42,16 +75,29 @@ class FitCallbacks:
             self._context = ranker._init_callback_context(max_subtasks=ranker.max_iter)
             self._context.call_on_fit_task_begin(**self._data)
 
-    def iteration_ends(self, objective, state):
-        """Report that an iteration ended; give whether a callback wants the fit to stop."""
+    def iteration_ends(self, state, attributes):
+        """Report the end of an iteration; return whether a callback stops the fit.
+
+        Parameters
+        ----------
+        state : dict
+            State of the solver.
+
+        attributes : callable
+            Returns the fitted attributes of the ranker if the solver stopped now. It is called
+            only if a callback asks for them.
+
+        Returns
+        -------
+        stopped : bool
+            Whether to stop.
+        """
         if self._context is None:
             return False
         context = self._context.subcontext(task_name=f"iteration {state['iteration']}")
         context.call_on_fit_task_begin(**self._data)
         self.stopped = context.call_on_fit_task_end(
-            **self._data,
-            # Called only if a callback asks for the ranker as it is by now.
-            reconstruction_attributes=lambda: self.attributes_at(objective, state["coef"]()),
+            **self._data, reconstruction_attributes=attributes
         )
         return self.stopped
 

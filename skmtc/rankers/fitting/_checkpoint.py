@@ -51,34 +51,48 @@ def check_checkpoint(path):
         )
 
 
-def fingerprint(objective, solver):
-    """Compute what tells fits apart: digests of memberships, features and parameters.
+def open_checkpoint(path, objective, *, solver, tol):
+    """Return the checkpoint of a fit; one that does nothing if `path` is None.
 
-    Features count in single precision, so that another `tol` may go on from a checkpoint.
+    Parameters
+    ----------
+    path : path-like or None
+        The file.
+
+    objective : MultitaskObjective
+        What is minimised.
+
+    solver : str
+        Name of the solver.
+
+    tol : float
+        Its tolerance.
+
+    Returns
+    -------
+    checkpoint : Checkpoint or NoCheckpoint
+        The checkpoint.
     """
-    features = objective.features.astype(np.float32)
-    parts = [features.data, features.indices, features.indptr] if issparse(features) else [features]
-    membership = objective.membership
-    names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept")
-    parameters = {name: getattr(objective, name) for name in names} | {"solver": solver}
-    return {
-        "memberships": _digest(
-            membership.indptr.astype(np.int64),
-            membership.indices.astype(np.int64),
-            objective.user_of_playlist.astype(np.int64),
-            objective.sample_weight,
-            *([] if objective.song_weight is None else [objective.song_weight]),
-        ),
-        "features": _digest(np.array(features.shape), *parts),
-        "parameters": _digest(np.array(json.dumps(parameters, default=float))),
-    }
+    if path is None:
+        return NoCheckpoint()
+    return Checkpoint(path, _fingerprint(objective, solver), tol)
 
 
-def _digest(*arrays):
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
+class NoCheckpoint:
+    """The checkpoint of a fit that is not saved."""
+
+    def load(self, shape):
+        """Return None: nothing was saved."""
+
+    def then(self, callback):
+        """Return the callback as it is."""
+        return callback
+
+    def save(self, result):
+        """Do nothing."""
+
+    def remove(self):
+        """Do nothing."""
 
 
 class Checkpoint:
@@ -130,7 +144,7 @@ class Checkpoint:
             f"This fit goes on from iteration {result.n_iter} of an earlier one, objective "
             f"{result.objective:.6g}, which the checkpoint {str(self.path)!r} holds. "
             "To start anew, remove the file first.",
-            stacklevel=5,
+            stacklevel=4,
         )
         return result
 
@@ -197,7 +211,37 @@ class Checkpoint:
             end = f"It was moved to {str(aside)!r}."
         except OSError as error:
             end = f"It could not be moved away ({error}), so that this fit is not saved."
-        warnings.warn(f"{refusal} {end}", stacklevel=6)
+        warnings.warn(f"{refusal} {end}", stacklevel=5)
+
+
+def _fingerprint(objective, solver):
+    """Compute what tells fits apart: digests of memberships, features and parameters.
+
+    Features count in single precision, so that another `tol` may go on from a checkpoint.
+    """
+    features = objective.features.astype(np.float32)
+    parts = [features.data, features.indices, features.indptr] if issparse(features) else [features]
+    membership = objective.membership
+    names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept")
+    parameters = {name: getattr(objective, name) for name in names} | {"solver": solver}
+    return {
+        "memberships": _digest(
+            membership.indptr.astype(np.int64),
+            membership.indices.astype(np.int64),
+            objective.user_of_playlist.astype(np.int64),
+            objective.sample_weight,
+            *([] if objective.song_weight is None else [objective.song_weight]),
+        ),
+        "features": _digest(np.array(features.shape), *parts),
+        "parameters": _digest(np.array(json.dumps(parameters, default=float))),
+    }
+
+
+def _digest(*arrays):
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def write(path, result, fingerprint, tol):

@@ -27,8 +27,24 @@ def who_stays(ranker, users):
     return user_stays, user_stays[ranker.user_of_playlist_]
 
 
-def songs_that_stay(membership, playlist_stays):
-    """Return which songs stay: all but those that are in playlists that go, and in no other."""
+def kept_positions(ranker, user_stays, playlist_stays):
+    """Return which positions stay when users and playlists are removed, by dimension.
+
+    Songs that only removed playlists hold are removed, too, and so are artists whose songs are.
+    """
+    kept = {"users": user_stays, "playlists": playlist_stays}
+    song_stays = _songs_that_stay(ranker.membership_, playlist_stays)
+    if song_stays.all():
+        return kept
+    kept["songs"] = song_stays
+    artists = ranker.known_artists
+    if artists is not None and getattr(ranker, "artists_", None) is not None:
+        kept["artists"] = pd.Index(ranker.artists_).isin(artists[song_stays])
+    return kept
+
+
+def _songs_that_stay(membership, playlist_stays):
+    """Return which songs stay: all but those that only removed playlists hold."""
     stays = np.ones(membership.shape[1], dtype=bool)
     stays[membership[~playlist_stays].indices] = False
     stays[membership[playlist_stays].indices] = True

@@ -308,11 +308,12 @@ def test_a_folder_that_vanishes_does_not_end_the_fit(X, tmp_path, monkeypatch):
 
 KILLED_IN_SECOND_STAGE = """
 import os, signal, sys
+import skmtc.rankers._multitask
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
 
 X = make_playlists(random_state=0).drop(columns="year")
-MultitaskPlaylistRanker._fit_history = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+skmtc.rankers._multitask.fit_history = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 ranker = MultitaskPlaylistRanker(history=("song",), checkpoint=sys.argv[1], random_state=0)
 ranker.fit(X)
 """

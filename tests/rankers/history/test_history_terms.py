@@ -66,7 +66,7 @@ def test_without_history_the_model_is_the_papers_to_the_bit(X, paper, ranker):
         np.testing.assert_array_equal(getattr(paper, name), getattr(ranker, name))
     assert paper.history_ is None
     pairs = all_pairs(queries_of(X).iloc[::9], X)
-    inner = paper._sum_of_weights(paper.reader.distinct_queries(pairs)[0])
+    inner = paper.vectors_of_queries(paper.reader.distinct_queries(pairs)[0])
     vectors = paper.query_vectors(pairs[["user", "playlist"]].drop_duplicates())
     assert set(map(tuple, inner)) == set(map(tuple, vectors))
 
