@@ -190,7 +190,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     ) -> tuple[NDArray[Any], NDArray[float64]] | pd.DataFrame:
         """Recommend songs for playlists or users.
 
-        See :ref:`recommend` for candidates per query, ties, diversity and parallelism.
+        See :ref:`results` for candidates per query, diversity, equal scores and parallelism.
 
         Parameters
         ----------
@@ -323,7 +323,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         This removes their ids, attributes, weights and playlists, and songs that nobody else has.
         Scores of other users and playlists do not change, except where they depend on the removed
         songs. What was learned from many users together, such as shared weights, stays: to remove
-        a user's influence on it, call `fit` without the user. See :ref:`forget`.
+        a user's influence on it, call `fit` without the user.
 
         Parameters
         ----------

@@ -53,9 +53,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     """Rank songs for playlists by multitask learning.
 
     The score of a song for a playlist is linear in the song's features. The weights of a playlist
-    are the sum of weights shared by all, weights of its user and weights of its own, fitted so
-    that songs of a playlist rank above the rest of the catalogue. Which of them score a row is
-    read from the ids:
+    are the sum of shared weights, weights of its user and weights of its own, fitted so that songs
+    of a playlist rank above the rest of the catalogue. The ids decide which of them score a row:
 
     ============================== =============================================
     a known playlist               shared + user + playlist weights
@@ -64,71 +63,63 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     a new user                     shared weights
     ============================== =============================================
 
-    New songs need nothing but their features. A new playlist that has attributes, such as a title,
-    gets the weights of the most similar playlists in addition, with `playlist_features`.
+    New songs only need their features. With `playlist_features`, the weights of the most similar
+    playlists are added for a new playlist that has attributes, such as a title.
 
     Parameters
     ----------
     user_l2 : float, default=0.3
-        Penalty on the squared l2 norm of each user's weights. With N playlists, the paper's
-        lambda_1 is `user_l2 / N`: a playlist's own fit does not change when strangers join the
-        data.
+        Penalty on the squared l2 norm of each user's weights; the paper's lambda_1 is
+        `user_l2 / N` for N playlists, so that other users do not change a playlist's own fit.
 
     playlist_l1 : float, default=0.2
         Penalty on the l1 norm of each playlist's weights; the paper's lambda_2 is
-        `playlist_l1 / N`. Weights that are too free overfit short playlists.
+        `playlist_l1 / N`. Small values overfit short playlists.
 
     shared_l1 : float, default=0.02
-        Penalty on the l1 norm of the shared weights. With U users, the paper's lambda_3 is
-        `shared_l1 * U / N`: the more playlists a user has, the more of what is common to all do
-        user weights take up, and a penalty that is fixed would leave nothing to new users.
+        Penalty on the l1 norm of the shared weights; the paper's lambda_3 is `shared_l1 * U / N`
+        for U users. It falls with the number of playlists per user, as user weights otherwise
+        absorb what is common to all users, and new users are left without.
 
     push : float, default=1.0
-        The larger, the more the lowest ranked songs of a playlist count (the paper's p).
+        The larger, the more the lowest-ranked songs of a playlist count (the paper's p).
 
     song_features : transformer, list of columns, "passthrough" or None, default=None
-        Makes the features of songs. It is cloned and fitted on one row per distinct song,
-        `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
-        matrix of 1-based positions. A DataFrame keeps the song id among its columns but not
-        the user and playlist ids; an array keeps all its columns in place. None takes the numeric
-        columns that describe songs, a list those that it names, "passthrough" every column that
-        is not an id. A scaler gets the numeric columns that describe songs. Parts
-        of a ColumnTransformer that are named ``identity`` and ``tag_identity``, as
-        `make_song_features` makes them, are left out: a weight for each user and each of
-        thousands of artists is more than the solver can fit, and the history term "artist"
-        stands in for them.
+        Makes the features of songs; see :ref:`features`. It is cloned and fitted on one row per
+        distinct song, `fit_transform(songs, membership)`, with `membership` the sparse songs x
+        playlists matrix of 1-based positions. None uses the numeric columns that describe songs,
+        a list the columns it names, "passthrough" every column that is not an id. A scaler is
+        applied to the numeric columns that describe songs. The parts ``identity`` and
+        ``tag_identity`` of a ColumnTransformer are not used: use the history term "artist".
 
     user_features : transformer, "passthrough" or None, default=None
-        Makes the attributes of users, by whose cosine new users are compared with known ones. It
-        is fitted on one row per distinct user. None: attributes are not used.
+        Makes the attributes of users, one row per distinct user. New users are compared with
+        known ones by the cosine of their attributes. None: attributes are not used.
 
     playlist_features : transformer, "passthrough" or None, default=None
-        Makes the attributes of playlists, such as words of their titles, by whose cosine new
-        playlists are compared with known ones. It is fitted on one row per distinct playlist. The
-        user and playlist weights of the most similar playlists, averaged by their cosines and
-        multiplied by twice the largest of these, are added to what a new playlist is scored by. See
-        :ref:`playlist-titles`. None: attributes are not used.
+        Makes the attributes of playlists, such as words of their titles, one row per distinct
+        playlist. The weights of the playlists with the most similar attributes are added to the
+        score of a new playlist; see :ref:`playlist-titles`. None: attributes are not used.
 
     n_neighbors : int, default=10
-        How many similar users stand in for a new one; users as similar as the last are included. So
-        many similar playlists count for a new one with `playlist_features`, too.
+        Number of similar users (or, with `playlist_features`, playlists) whose weights score a new
+        one; ties with the last are included.
 
     history : HistoryTerms, str, tuple of str or None, default=None
         Terms for what the user already has, which are added to scores, or their names: "song",
-        "artist", "co-occurrence". Its parameters are tuned as ``history__gain`` and the like. See
-        :ref:`history`. None is the model of the paper.
+        "artist", "co-occurrence". Tune them as ``history__gain`` and so on. See :ref:`history`.
+        None is the model of the paper.
 
     artist : str or int, default="artist"
         Column of the artist, by name or position, for the history term "artist" and for
         `max_per_artist` of `recommend`.
 
     weight : str, int or None, default=None
-        Column of the weight of each row, a positive number, by name or position; it describes
-        neither songs nor users. See `sample_weight` of `fit`. None: rows count alike.
+        Column of row weights, positive numbers, by name or position, which is then not a feature.
+        See `sample_weight` of `fit`. None: all rows count alike.
 
     loss : {"classification", "ranking"}, default="classification"
-        The paper's classification loss, or the p-norm push, a ranking loss that it stands in
-        for.
+        The paper's classification loss, or the p-norm push, the ranking loss that it approximates.
 
     fit_intercept : bool, default=True
         Whether to add the paper's constant feature. Its weights are the last column of every
@@ -138,21 +129,20 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         "prox-newton" needs few passes over the data; "owlqn" is the solver of the paper.
 
     tol : float, default=1e-3
-        When to stop. For "prox-newton" it is the relative suboptimality of the objective; smaller
-        values do not buy AUC. With 1e-5 or more, features are multiplied in single precision. For
-        "owlqn" it is the largest entry of the subgradient of smallest norm, per playlist.
+        Tolerance. For "prox-newton" it bounds the relative suboptimality of the objective; smaller
+        values do not improve AUC, and below 1e-5 features are multiplied in double precision. For
+        "owlqn" it bounds the largest entry of the minimum-norm subgradient, per playlist.
 
     max_iter : int, default=1000
-        Most iterations of the solver.
+        Maximum number of iterations of the solver.
 
     warm_start : bool, default=False
-        Whether `fit` starts from the weights of the previous fit, by the ids of users and
-        playlists; new ones start at zero. With another number of features it starts anew.
+        Whether `fit` starts at the weights of the previous fit, matched by ids; new users and
+        playlists start at zero. It has no effect if the number of features changes.
 
     checkpoint : path-like or None, default=None
-        File to save the state of `fit` in, every few seconds. When a fit was killed, `fit` with
-        the same table and parameters goes on from there, with a warning that says so; after
-        success the file is removed. See :ref:`checkpoints`.
+        File to save the state of `fit` in every few seconds. After an interruption, `fit` with the
+        same table and parameters resumes from it, with a warning. See :ref:`checkpoints`.
 
     n_jobs : int, default=None
         Number of threads, in the sense of joblib, or of processes or cores of a cluster where
@@ -169,8 +159,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         Column of song ids.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of the sample of songs that "prox-newton" starts with when there are many. Another
-        seed gives the same weights to within `tol`.
+        Random seed of the songs that "prox-newton" samples in its first iterations if there are
+        many. Another seed gives the same weights to within `tol`.
 
     verbose : int, default=0
         1 prints a line per iteration: objective, optimality and seconds.
@@ -193,16 +183,15 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         The penalties in the paper's scaling: lambda_1, lambda_2, lambda_3.
 
     objective_ : float
-        Value of the objective at the solution. This and the following four tell of the last `fit`:
-        `partial_fit` leaves them as they are.
+        Value of the objective at the solution. `partial_fit` does not update this and the
+        following four attributes.
 
     optimality_ : float
-        Measure of optimality at the solution, to be compared with `tol`. For "prox-newton", the
-        share of the objective that the last iteration was predicted to gain.
+        Optimality at the solution, to be compared with `tol`. For "prox-newton", the predicted
+        relative decrease of the objective in the last iteration.
 
     dual_gap_ : float
-        A bound on the relative suboptimality that is certain, but mostly far larger than the
-        truth; NaN for "owlqn".
+        Upper bound on the relative suboptimality, usually far above it; NaN for "owlqn".
 
     solver_history_ : dict of str to list
         Objective, optimality, seconds and, for "prox-newton", passes over the data and gaps, one
@@ -251,10 +240,9 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     Notes
     -----
-    With scikit-learn 1.9 and later, a fit can be watched by callbacks, such as `ProgressBar` and
-    `ScoringMonitor`: `set_callbacks`, see :mod:`sklearn.callback`. An iteration of the solver is a
-    task. The fit stops without a warning when the hook `on_fit_task_end` of a callback returns
-    True. Callbacks that ask for `y` get ones, as every row of a table is a positive.
+    With scikit-learn 1.9 and later, `set_callbacks` sets callbacks such as `ProgressBar` and
+    `ScoringMonitor` (:mod:`sklearn.callback`), with one task per solver iteration. The fit stops
+    without a warning if `on_fit_task_end` returns True. Callbacks get ones for `y`.
 
     References
     ----------
@@ -263,7 +251,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     Examples
     --------
-    Ana likes fast songs, Bob slow ones. A new playlist of Ana's gets the fast song first:
+    Ana likes fast songs, Bob slow ones, so a new playlist of Ana's gets the fast song first:
 
     >>> import pandas as pd
     >>> from skmtc import MultitaskPlaylistRanker
@@ -364,16 +352,15 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             Ignored.
 
         sample_weight : array of shape (n_rows,), default=None
-            Weight of each row, not negative, such as `half_life_weights` makes. The losses of
-            playlist i count :math:`w_i` times, where
+            Non-negative weight of each row, such as `half_life_weights` returns. The loss of
+            playlist i is multiplied by
 
             .. math:: w_i = \frac{v_i}{\frac{1}{N} \sum_j v_j}, \qquad
                       v_i = \frac{1}{M_i} \sum_{r \in i} s_r
 
-            for its rows r with weights :math:`s_r`, its :math:`M_i` distinct songs, and N
-            playlists: the mean weight of its rows, over the mean of all playlists. A row that is
-            repeated k times counts as a row of weight k, and a row of weight 0 as if it were not
-            there. None: all rows have weight 1.
+            for the weights :math:`s_r` of its rows, its :math:`M_i` distinct songs and N
+            playlists. A row repeated k times counts as a row of weight k, a row of weight 0 is
+            ignored. None: all rows have weight 1.
 
         Returns
         -------
@@ -423,35 +410,34 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             checkpoint.remove()
 
     def partial_fit(self, X: Table, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Add playlists, users and songs exactly, with the shared weights held.
+        """Add playlists, users and songs, with the shared weights fixed.
 
-        For every user named in `X`, the user's own problem is solved to `tol`: all the user's
-        playlists, old and new, against the catalogue, over user and playlist weights. Weights of
-        users who are not named do not change by a bit. The shared weights, and all that
-        transformers learned in `fit`, stay as they are; refit now and then to renew them.
+        For every user in `X`, the user and playlist weights are fitted to `tol` on all of the
+        user's playlists, old and new. Weights of other users do not change. The shared weights and
+        the transformers stay as they are: refit from time to time to update them.
 
         Parameters
         ----------
         X : DataFrame or array of shape (n_rows, n_columns)
             Membership table with the columns seen in `fit`: new playlists, or new songs of known
-            ones, which follow the songs that these have. New songs join the catalogue; so do
-            the attributes of new users. Rows that are known already count as repeated.
+            playlists, which are appended to them. New songs are added to the catalogue. Rows that
+            are already known count as repeated.
 
         y : None
             Ignored.
 
         sample_weight : array of shape (n_rows,), default=None
-            Weight of each row, in the scale of those of `fit`; None stands for 1. Known playlists
-            keep their weight.
+            Weight of each row, on the scale of the weights of `fit`. None: 1. Known playlists keep
+            their weight.
 
         Returns
         -------
         self : object
-            The ranker. If this raises or is interrupted, it is as it was before.
+            The ranker, unchanged if this raises or is interrupted.
 
         Examples
         --------
-        Eve is new, and brings a song that nobody had:
+        Add a new user, with a song that is new, too:
 
         >>> import pandas as pd
         >>> from skmtc import MultitaskPlaylistRanker

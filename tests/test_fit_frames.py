@@ -1,0 +1,53 @@
+"""How many functions of the package a reader passes from `fit` to the formula."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import skmtc
+from skmtc import MultitaskPlaylistRanker
+from skmtc.datasets import make_playlists
+from skmtc.optimize import SOLVERS, MultitaskObjective
+
+ROOT = str(Path(skmtc.__file__).parent)
+
+
+def _frames_to(code, call):
+    """Return the fewest functions of the package on the stack when some code runs."""
+    found = []
+
+    def look(frame, event, _):
+        if event == "call" and frame.f_code is code:
+            names = []
+            while frame is not None:
+                if frame.f_code.co_filename.startswith(ROOT):
+                    names.append(frame.f_code.co_name)
+                frame = frame.f_back
+            found.append(names[::-1])
+
+    sys.setprofile(look)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return min(found, key=len)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_playlists(random_state=0).drop(columns="year")
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_fit_calls_the_solver_from_its_second_frame(X, solver):
+    solve = SOLVERS[solver].solve
+    ranker = MultitaskPlaylistRanker(solver=solver, tol=1e-2)
+    names = _frames_to(solve.__code__, lambda: ranker.fit(X))
+    assert names == ["fit", "_fit", solve.__name__]
+
+
+def test_the_formula_is_at_most_six_frames_below_fit(X):
+    ranker = MultitaskPlaylistRanker(solver="owlqn", tol=1e-2)
+    names = _frames_to(MultitaskObjective.terms.__code__, lambda: ranker.fit(X))
+    assert names == ["fit", "_fit", "solve_owlqn", "value_and_gradient", "terms"]
