@@ -33,7 +33,7 @@ class SongFeatures(NamedTuple):
     """
 
     matrix: Any
-    attributes: dict
+    attributes: dict[str, Any]
 
 
 def fit_song_features(ranker, table, frame):
