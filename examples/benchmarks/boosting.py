@@ -5,6 +5,7 @@ from competitors import Competitor
 from scipy.sparse import csr_array, eye
 
 from skmtc._utils.sparse import as_ones, one_hot
+from skmtc.rankers.features import attributes_of, learn_features
 
 N_NEGATIVES = 30
 MOST_PLAYLISTS = 5000
@@ -24,8 +25,7 @@ class LightGBMRanker(Competitor):
     def _fit(self, table, frame):
         from lightgbm import LGBMRanker
 
-        self.song_attributes_ = self._fit_song_features(table, frame).astype(np.float32)
-        self._fit_user_features(table, frame)
+        self.song_attributes_ = learn_features(self, table, frame).astype(np.float32)
         membership = as_ones(table.membership)
         sums, sizes = membership @ self.song_attributes_, np.diff(membership.indptr)
         owners = one_hot(table.user_of_playlist, len(table.users)).T
@@ -60,15 +60,14 @@ class LightGBMRanker(Competitor):
         """Return the features of songs."""
         features = self.song_attributes_[np.maximum(songs.codes, 0)]
         if songs.is_new.any():
-            features[songs.is_new] = self._features_of_new(songs)
+            features[songs.is_new] = self.features_of_new(songs)
         self._candidates = features
         return csr_array(eye(len(songs)))
 
     def _scores_of_new_users(self, rows):
         if self.user_features_ is None:
             return self._scores(None, np.empty(0))
-        rows = self._with_missing(self._transformer_input(rows, "user"))
-        attributes = self.user_features_.transform(rows)
+        attributes = attributes_of(self, "user", rows)
         distinct, place = np.unique(attributes, axis=0, return_inverse=True)
         return np.array([self._scores(None, row) for row in distinct])[place.ravel()]
 

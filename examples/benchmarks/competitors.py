@@ -16,7 +16,13 @@ from scipy.sparse import coo_matrix, csr_array, csr_matrix, eye, hstack
 from threadpoolctl import threadpool_limits
 
 from skmtc._utils.sparse import as_ones, one_hot
-from skmtc.rankers.features._feature_ranker import FeatureRanker
+from skmtc.rankers.features import (
+    FeatureRanker,
+    attributes_of,
+    fit_attributes,
+    fit_song_features,
+    vectors_of_new_songs,
+)
 
 NO_USERS = "an unknown user has no vector"
 NO_SONGS = "an unknown song has no vector"
@@ -60,8 +66,9 @@ class Competitor(FeatureRanker):
     def _fit(self, table, frame):
         self.song_attributes_ = None
         if self.song_features is not None:
-            self.song_attributes_ = self._fit_song_features(table, frame)
-        self._fit_user_features(table, frame)
+            songs = fit_song_features(self, table, frame)
+            vars(self).update(songs.attributes, song_attributes_=songs.matrix)
+        vars(self).update(fit_attributes(self, "user", table, frame))
         counts = as_ones(table.membership)
         if self.by == "user":
             counts = one_hot(table.user_of_playlist, len(table.users)).T @ counts
@@ -78,10 +85,10 @@ class Competitor(FeatureRanker):
         known = codes >= 0
         if known.all():
             return self.user_vectors_[codes]
-        rows = self._with_missing(self._transformer_input(queries.rows[~known], "user"))
+        attributes = attributes_of(self, "user", queries.rows[~known])
         vectors = np.empty((len(queries), self.user_vectors_.shape[1]), dtype=np.float32)
         vectors[known] = self.user_vectors_[codes[known]]
-        vectors[~known] = self._vectors_of_new_users(self.user_features_.transform(rows))
+        vectors[~known] = self._vectors_of_new_users(attributes)
         return vectors
 
     def vectors_of_songs(self, songs):
@@ -90,8 +97,12 @@ class Competitor(FeatureRanker):
             return self.catalogue_vectors_[songs.codes]
         vectors = np.empty((len(songs), self.catalogue_vectors_.shape[1]), dtype=np.float32)
         vectors[~songs.is_new] = self.catalogue_vectors_[songs.codes[~songs.is_new]]
-        vectors[songs.is_new] = self._vectors_of_new_songs(self._features_of_new(songs))
+        vectors[songs.is_new] = self._vectors_of_new_songs(self.features_of_new(songs))
         return vectors
+
+    def features_of_new(self, songs):
+        """Return the features of new songs, without the constant one."""
+        return vectors_of_new_songs(self, songs)[:, :-1]
 
 
 class ImplicitALS(Competitor):

@@ -45,7 +45,7 @@ def _interrupt(*_args, **_parameters):
 
 
 @each_ranker
-@pytest.mark.parametrize("step", ["_fit", "_tables"])  # the first step, and the last
+@pytest.mark.parametrize("step", ["_fit", "store_table"])  # the first step, and the last
 def test_an_interrupt_leaves_a_ranker_as_it_was(ranker, step, monkeypatch):
     ranker = clone(ranker)
     unfitted = vars(ranker).copy()
@@ -72,7 +72,7 @@ def test_an_interrupted_solver_leaves_the_ranker_as_it_was(name, monkeypatch):
     X = X_TRAIN
     ranker.fit(X)
     before = pickle.dumps(ranker)
-    monkeypatch.setattr("skmtc.rankers._multitask._print_iteration", _interrupt)
+    monkeypatch.setattr("skmtc.rankers.multitask._ranker_objective._print_iteration", _interrupt)
     with pytest.raises(KeyboardInterrupt):
         ranker.set_params(verbose=1, tol=1e-9).fit(X)  # where it stands it may not stay
     assert pickle.dumps(ranker.set_params(verbose=0, tol=1.0)) == before

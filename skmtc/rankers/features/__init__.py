@@ -1,6 +1,11 @@
 """Song and user features of rankers: making, checking and comparing them."""
 
-from skmtc.rankers.features._attributes import append_attributes, fit_attributes, learn_features
+from skmtc.rankers.features._attributes import (
+    append_attributes,
+    attributes_of,
+    fit_attributes,
+    learn_features,
+)
 from skmtc.rankers.features._columns import Columns
 from skmtc.rankers.features._content_model import fit_content_model
 from skmtc.rankers.features._feature_ranker import WEIGHTS, FeatureRanker
@@ -23,6 +28,7 @@ __all__ = [
     "FeatureRanker",
     "append_attributes",
     "append_song_vectors",
+    "attributes_of",
     "first_known",
     "fit_attributes",
     "fit_content_model",
