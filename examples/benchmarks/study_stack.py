@@ -194,6 +194,8 @@ def summarize(values):
     """Return a row per setting and ranker: means, leads, weights and seconds of the fit."""
     keys = ["setting", "ranker"]
     table = with_intervals(values, METRICS, reference=RECOMMENDED).round(5)
+    # A part that was kept in a folder has empty cells for the baselines.
+    values = values.assign(weight=pd.to_numeric(values["weight"]))
     about = values.groupby(keys)[["weight", "fit_cpu_seconds"]].first().round(2)
     return table.merge(about.reset_index(), on=keys)
 
