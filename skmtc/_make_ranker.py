@@ -33,7 +33,7 @@ def make_ranker(
     weight: Column | None = None,
     n_jobs: int | None = None,
     random_state: Seed = None,
-) -> Any:
+) -> StackingRanker:
     """Make the ranker that suits a table, unfitted.
 
     Where songs have attributes, it stacks four rankers, and learns for each situation how much
@@ -44,8 +44,9 @@ def make_ranker(
     - ``ridge``: ridge regression with identities, for the top of the list of new songs;
     - ``item_knn``: songs that share playlists with those of the user or playlist.
 
-    Where nothing is known of songs but their ids, it is the first of these alone. The result is a
-    plain estimator, which can be printed, cloned, tuned and taken apart.
+    Where nothing is known of songs but their ids, ``multitask_new`` is left out, and ``ridge``
+    has the features of known songs. The result is a plain estimator, which can be printed, cloned,
+    tuned and taken apart.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def make_ranker(
 
     Returns
     -------
-    ranker : StackingRanker or MultitaskPlaylistRanker
+    ranker : StackingRanker
         The ranker.
 
     See Also
@@ -88,8 +89,9 @@ def make_ranker(
     >>> ranker = make_ranker(X, random_state=0)
     >>> [name for name, _ in ranker.estimators]
     ['multitask', 'multitask_new', 'ridge', 'item_knn']
-    >>> make_ranker(X[["user", "playlist", "song"]]).history
-    HistoryTerms(terms=('song', 'co-occurrence'))
+    >>> ids_only = make_ranker(X[["user", "playlist", "song"]], random_state=0)
+    >>> [name for name, _ in ids_only.estimators]
+    ['multitask', 'ridge', 'item_knn']
     """
     X = to_frame(X)
     ids: dict[str, Any] = {"user": user, "playlist": playlist, "song": song}
@@ -108,30 +110,25 @@ def make_ranker(
     has_artist = roles.artist is not None
     terms = ("song", "artist", "co-occurrence") if has_artist else ("song", "co-occurrence")
     artist: dict[str, Any] = {"artist": roles.artist} if has_artist else {}
-    multitask = MultitaskPlaylistRanker(
-        song_features=make_song_features(roles, random_state=random_state),
-        user_features=users,
-        history=HistoryTerms(terms),
-        weight=weight,
-        **artist,
-        **seeded,
-    )
+    shared: dict[str, Any] = {"user_features": users, "weight": weight, **artist, **seeded}
+    songs = make_song_features(roles, random_state=random_state)
+    multitask = MultitaskPlaylistRanker(song_features=songs, history=HistoryTerms(terms), **shared)
+    item_knn = ItemKNNRanker(artist=roles.artist, **ids)
     if roles.used == [roles.song]:
-        return multitask.set_params(n_jobs=n_jobs)
+        ridge = RidgeRanker(song_features=songs, user_features=users, **ids)
+        parts = [("multitask", multitask), ("ridge", ridge), ("item_knn", item_knn)]
+        return StackingRanker(parts, n_jobs=n_jobs, **seeded)
     new_songs = make_song_features(roles, new_songs=True, random_state=random_state)
     multitask_new = MultitaskPlaylistRanker(
         song_features=new_songs,
-        user_features=users,
         history=HistoryTerms(("artist",)) if has_artist else None,
-        weight=weight,
-        **artist,
-        **seeded,
+        **shared,
     )
     ridge = RidgeRanker(l2=RIDGE_L2, song_features=new_songs, user_features=users, **ids)
     parts = [
         ("multitask", multitask),
         ("multitask_new", multitask_new),
         ("ridge", ridge),
-        ("item_knn", ItemKNNRanker(artist=roles.artist, **ids)),
+        ("item_knn", item_knn),
     ]
     return StackingRanker(parts, n_jobs=n_jobs, **seeded)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from skmtc import MultitaskPlaylistRanker, StackingRanker, make_ranker
+from skmtc import StackingRanker, make_ranker
 from skmtc.datasets import make_playlists
 
 X = make_playlists(60, 250, 200, 30, n_features=4, random_state=0)
@@ -27,10 +27,17 @@ def test_neighbours_need_no_artist():
     assert dict(ranker.estimators)["item_knn"].artist is None
 
 
-def test_a_table_of_ids_is_not():
-    ranker = make_ranker(X[["user", "playlist", "song"]], random_state=0, n_jobs=2)
-    assert isinstance(ranker, MultitaskPlaylistRanker)
-    assert (ranker.history.terms, ranker.n_jobs) == (("song", "co-occurrence"), 2)
+def test_a_table_of_ids_is_stacked_too():
+    table = X[["user", "playlist", "song"]]
+    ranker = make_ranker(table, random_state=0, n_jobs=2)
+    parts = dict(ranker.estimators)
+    assert list(parts) == ["multitask", "ridge", "item_knn"]
+    assert parts["multitask"].history.terms == ("song", "co-occurrence")
+    assert [name for name, _, _ in parts["ridge"].song_features.transformers] == [
+        "popularity",
+        "song",
+    ]
+    assert ranker.n_jobs == 2
 
 
 @pytest.mark.parametrize("user", ["owner", None])

@@ -30,7 +30,7 @@ SHARPNESS = 3.0
 LARGEST_WEIGHT = 20.0
 MAX_ITER = 50
 # Standard errors by which the mean log rank must rise without a score, for the score to stay.
-N_ERRORS = 2.0
+N_ERRORS = 1.5
 # Songs to find that are looked at in each playlist; more hardly change the mean.
 MOST_POSITIVES = 10
 
@@ -125,7 +125,7 @@ def compare_pairs(pairs: Pairs) -> Comparisons:
 def solve_log_rank(pairs: Pairs) -> NDArray[np.float64]:
     """Find weights of scores, not negative and with sum 1, that minimise the mean log rank.
 
-    A score is dropped if without it the mean log rank rises by less than two standard errors,
+    A score is dropped if without it the mean log rank rises by less than 1.5 standard errors,
     measured playlist by playlist.
 
     Parameters

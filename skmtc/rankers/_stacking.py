@@ -53,7 +53,7 @@ class StackingRanker(BaseRanker):
     2. For each query, scores of a ranker are divided by their standard deviation over the
        catalogue. For each situation, non-negative weights of these scores minimise the mean
        logarithm of the rank of the held-out songs. A ranker without which this rises by less than
-       two standard errors gets weight 0.
+       1.5 standard errors gets weight 0.
     3. All rankers are fitted again on the whole table.
 
     A situation with too few held-out playlists takes the weights of the nearest one.

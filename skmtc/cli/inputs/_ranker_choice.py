@@ -89,7 +89,7 @@ def _recommended(table, features, new_songs):
         features.song_features(new_songs=True)  # raises if nothing describes songs
     ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
     # Threads in each part, in place of a process for each; it never changes the result.
-    for part in dict(getattr(ranker, "estimators", [("", ranker)])).values():
+    for _, part in ranker.estimators:
         if "n_jobs" in part.get_params(deep=False):
             part.set_params(n_jobs=-1)
     return ranker
@@ -97,9 +97,7 @@ def _recommended(table, features, new_songs):
 
 def _with_history(recommended, new_songs):
     """Return the multitask ranker with history terms, of which a recommended one is made."""
-    parts = dict(getattr(recommended, "estimators", ()))
-    part = parts.get("multitask_new" if new_songs else "multitask", recommended)
-    return part
+    return dict(recommended.estimators)["multitask_new" if new_songs else "multitask"]
 
 
 def set_parameters(ranker, name, parameters):

@@ -15,7 +15,11 @@ WHAT = ("known songs", "new songs")
 USER_SIZE = 0.1
 MOST_USERS = 0.3
 ENOUGH_PLAYLISTS = 300
-PLAYLIST_USER_SIZE = 0.2
+# Share of the users of whose playlists half are held out: of most tables, about a third of all
+# playlists are of users with several, and half of these 0.5 x 3000 / 3 = 500 suffice.
+PLAYLIST_USER_SIZE = 0.1
+MOST_PLAYLIST_USERS = 0.5
+ENOUGH_PLAYLISTS_OF_USERS = 3000
 SONG_SIZE = 0.1
 # Share of known playlists of which half of the songs are held out.
 KNOWN_SIZE = 0.1
@@ -52,7 +56,13 @@ def default_splitters(ids, n_playlists, seed):
         ColdSongSplit(song_size=SONG_SIZE, released=None, random_state=seed, **ids),
     ]
     if ids["user"] is not None:  # without users, a new playlist is a new user
-        playlists = ColdPlaylistSplit(user_size=PLAYLIST_USER_SIZE, random_state=seed, **ids)
+        user_size = min(
+            MOST_PLAYLIST_USERS, max(PLAYLIST_USER_SIZE, ENOUGH_PLAYLISTS_OF_USERS / n_playlists)
+        )
+        # The splitter's default keeps playlists with a rare song in training, which are not few.
+        playlists = ColdPlaylistSplit(
+            user_size=user_size, min_song_count=1, random_state=seed, **ids
+        )
         splitters.insert(1, playlists)
     return splitters
 

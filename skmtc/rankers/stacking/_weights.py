@@ -17,7 +17,7 @@ from skmtc.rankers.stacking._situations import WHAT, WHO, who_asks
 SPREAD_SONGS = 1000
 # Held-out playlists of a situation that weights are fitted on: more hardly change them, and of
 # fewer nothing can be learned.
-MOST_PLAYLISTS = 500
+MOST_PLAYLISTS = 1000
 FEWEST_PLAYLISTS = 20
 # About how many candidates stand for all; with fewer songs, all are there.
 SAMPLED_SONGS = 300

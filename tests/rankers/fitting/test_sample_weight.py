@@ -248,11 +248,11 @@ def test_make_ranker_names_the_column_of_weights():
     assert dict(ranker.estimators)["multitask"].weight == "w"
     chosen = [c for _, _, c in dict(ranker.estimators)["ridge"].song_features.transformers]
     assert all("w" not in columns for columns in chosen)
-    alone = make_ranker(table[["user", "playlist", "song", "w"]], weight="w")
-    assert alone.weight == "w"
+    alone = dict(make_ranker(table[["user", "playlist", "song", "w"]], weight="w").estimators)
+    assert alone["multitask"].weight == "w"
     with pytest.raises(ValueError, match="must have a column 'much' of weights"):
         make_ranker(table, weight="much")
-    plain = alone.set_params(tol=0.1).fit(table[["user", "playlist", "song", "w"]])
+    plain = alone["multitask"].set_params(tol=0.1).fit(table[["user", "playlist", "song", "w"]])
     assert plain.playlist_weight_ is not None
 
 
