@@ -12,6 +12,7 @@ from skmtc.optimize.prox_newton import solve_prox_newton
 __all__ = ["MultitaskObjective", "SolverResult", "solve_owlqn", "solve_prox_newton"]
 
 # Used by other parts of the package; not public.
+from skmtc.optimize._all_songs import objective_over_all_songs as objective_over_all_songs
 from skmtc.optimize._bpr_descent import descend_pairs as descend_pairs
 from skmtc.optimize._log_rank import solve_log_rank as solve_log_rank
 from skmtc.optimize._pair_weights import Pairs as Pairs
