@@ -1,14 +1,16 @@
-"""Fits on worker processes against threads: time, bytes moved, and a million playlists on paper.
+"""Fits on worker processes against threads, and tables of up to a million playlists.
 
 The same problem is fitted with threads, and on a local dask cluster of one and of two worker
 processes with one core each. Passes over the data and sweeps over users go to workers; steps of the
 shared weights and what is learned from a pass stay with threads of the calling process.
 
-    python bench_scaling.py --csv scaling.csv
-    python bench_scaling.py --tiny                         # seconds, to see that it runs
+With `--mpd`, a table in the image of the Million Playlist Dataset is written, read, fitted,
+evaluated (10,000 playlists) and asked for recommendations (100,000 queries) instead, with time and
+peak memory of each stage; a second number of playlists tells how they grow.
 
-Results are printed, and written as CSV with `--csv`; the second table goes next to the first, with
-"_mpd" added to its name.
+    python bench_scaling.py --csv scaling.csv
+    python bench_scaling.py --mpd 100000 1000000 --csv scaling_mpd.csv
+    python bench_scaling.py --tiny                         # seconds, to see that it runs
 """
 
 import argparse
@@ -17,6 +19,7 @@ import pickle
 import time
 from contextlib import contextmanager, nullcontext
 
+import million_playlists
 import numpy as np
 import pandas as pd
 import psutil
@@ -32,9 +35,6 @@ from skmtc.optimize._remote_pass import RemotePass
 from skmtc.optimize.prox_newton._inner import InnerProblem
 
 PACKAGES = ("numba", "joblib", "dask", "distributed")
-
-# The Million Playlist Dataset; its playlists have no users, so each is its own.
-MPD = {"playlists": 1_000_000, "songs": 2_262_292, "memberships": 66_346_428}
 
 
 class Meter:
@@ -152,67 +152,21 @@ def fit(problem, where, n_jobs, context):
     }, result.coef
 
 
-def million_playlists(here, there, price):
-    """Extrapolate from one thread and one worker process to the Million Playlist Dataset.
-
-    A sweep takes time in proportion to features * (features + 2 * songs of a playlist) for each
-    playlist, as its products do. What the worker takes longer than the thread is in proportion to
-    the bytes moved, and shared by nobody, as all of them pass through the calling process. What
-    is done there is taken to be in proportion to the memberships, of which there are more to a
-    playlist here: that is more than it will be.
-    """
-    n, m, nnz = MPD["playlists"], MPD["songs"], MPD["memberships"]
-    n_features, length = here["features"], here["songs of a playlist"]
-    flops = 4.0 * n * m * n_features * here["passes"]
-    in_passes = flops / (here["GF/s in passes"] * 1e9)
-    longer = (n_features + 2 * nnz / n) / (n_features + 2 * length)
-    in_sweeps = here["in sweeps"] * n / here["playlists"] * longer
-    in_tasks, in_tasks_there = (row["in passes"] + row["in sweeps"] for row in (here, there))
-    local = (here["seconds"] - in_tasks) * nnz / (here["playlists"] * length)
-    features = 4.0 * m * n_features
-    once = features + (4 + 1) * nnz + 4 * n
-    # Weights and sums of a pass; of a sweep four vectors of the model, the totals of a playlist
-    # and of its user out, and both totals back.
-    a_pass, a_sweep = n * ((4.0 + 8.0) * n_features + 4), 4.0 * n * (6 + 2) * n_features
-    moved = here["passes"] * a_pass + here["sweeps"] * a_sweep
-    moved_there = there["MB out per iteration"] + there["MB back per iteration"]
-    slower = max(0.0, in_tasks_there - in_tasks)
-    on_the_way = slower * moved / (moved_there * there["iterations"] * 1e6)
-    rows = []
-    for cores in (1, 16, 64, 256):
-        seconds = (in_passes + in_sweeps) / cores + on_the_way + local
-        rows.append(
-            {
-                "cores": cores,
-                "Pflop": flops / 1e15,
-                "hours in passes": in_passes / cores / 3600,
-                "hours in sweeps": in_sweeps / cores / 3600,
-                "hours on the way": on_the_way / 3600,
-                "hours on the calling machine": local / 3600,
-                "GB a worker": (2 * features + once - features + 4 * 256 * 1024) / 1e9,
-                "GB of the calling machine": (
-                    (25 * 4.0 * 2 * n * n_features + 3 * features + a_sweep) / 1e9
-                ),
-                "GB once, to all workers": once * cores / 1e9,
-                "GB in passes": here["passes"] * a_pass / 1e9,
-                "GB in sweeps": here["sweeps"] * a_sweep / 1e9,
-                "MB/s meanwhile": moved / seconds / 1e6,
-                "cost": price * cores * seconds / 3600,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def main():
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--playlists", type=int, default=16_000)
     parser.add_argument("--songs", type=int, default=40_000)
     parser.add_argument("--features", type=int, default=50)
-    parser.add_argument("--price", type=float, default=0.05, help="of an hour of a core, assumed")
+    parser.add_argument("--mpd", type=int, nargs="+", help="numbers of playlists of large tables")
+    parser.add_argument("--songs-per-pass", type=int, help="of the ranker, with --mpd")
+    parser.add_argument("--folder", help="where large tables are written for the while")
     parser.add_argument("--csv", help="file to write")
     parser.add_argument("--tiny", action="store_true", help="a run of seconds")
     options = parser.parse_args()
+    if options.mpd:
+        grow(options)
+        return
     if options.tiny:
         options.playlists, options.songs, options.features = 9000, 1000, 8
     print("; ".join(machine(*PACKAGES).values()))
@@ -230,13 +184,31 @@ def main():
     table = pd.DataFrame(rows)
     table["largest difference"] = [np.abs(coef - coefs[0]).max() for coef in coefs]
     print(table.T.to_string(header=False, float_format="{:.4g}".format))
-    paper = million_playlists(rows[0], rows[2], options.price)
-    print("\nThe Million Playlist Dataset, extrapolated from one thread and one worker process:")
-    print(paper.T.to_string(header=False, float_format="{:.4g}".format))
     if options.csv:
-        path = pathlib.Path(options.csv)
-        write_table(table, path, *PACKAGES)
-        write_table(paper, path.with_stem(f"{path.stem}_mpd"), *PACKAGES)
+        write_table(table, options.csv, *PACKAGES)
+
+
+def grow(options):
+    """Run all stages for each number of playlists; later runs add to the table of earlier ones."""
+    path = pathlib.Path(options.csv) if options.csv else None
+    parts = [pd.read_csv(path)] if path and path.exists() else []
+    for n_playlists in options.mpd:
+        parts = [part[part["playlists"] != n_playlists] for part in parts]
+        parts.append(
+            million_playlists.run(
+                n_playlists,
+                tiny=options.tiny,
+                folder=options.folder,
+                songs_per_pass=options.songs_per_pass,
+            ).assign(**machine("pyarrow", "numba"))
+        )
+        table = pd.concat(parts).sort_values("playlists", kind="stable")
+        if path:
+            table.to_csv(path, index=False)
+    print(table.drop(columns=["machine", "date", "versions"]).to_string(index=False))
+    growth = million_playlists.slopes(table)
+    if growth is not None:
+        print("\nExponents of CPU time:", growth.to_string(), sep="\n")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class MadeBefore(TransformerMixin, BaseEstimator):
     def __init__(self, features=None):
         self.features = features
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None):  # noqa: ARG002
         """Look at nothing."""
         return self
 
