@@ -123,15 +123,15 @@ def hold_out(X, n_test):
 
 
 def song_features():
-    """Return vectors of songs and artists, popularity and duration: 50 features."""
+    """Return vectors of songs and artists, popularity and duration: 34 features."""
     return Timed(
         [
             (
                 "song",
-                SongEmbedding(method="playlist-svd", vector_size=32, min_count=2, random_state=0),
+                SongEmbedding(method="playlist-svd", vector_size=24, min_count=2, random_state=0),
                 ["song"],
             ),
-            ("artist", ArtistEmbedding(vector_size=16, min_count=5, random_state=0), ["artist"]),
+            ("artist", ArtistEmbedding(vector_size=8, min_count=5, random_state=0), ["artist"]),
             ("popularity", Popular(), ["song"]),
             ("duration", StandardScaler(), ["duration"]),
         ]
