@@ -1,8 +1,9 @@
 """Fits on worker processes against threads, and tables of up to a million playlists.
 
 The same problem is fitted with threads, and on a local dask cluster of one and of two worker
-processes with one core each. Passes over the data and sweeps over users go to workers; steps of the
-shared weights and what is learned from a pass stay with threads of the calling process.
+processes with one core each; in the last run, these map features and memberships from files. Passes
+over the data and sweeps over users go to workers; steps of the shared weights and what is learned
+from a pass stay with threads of the calling process.
 
 With `--mpd`, a table in the image of the Million Playlist Dataset is written, read, fitted,
 evaluated (10,000 playlists) and asked for recommendations (100,000 queries) instead, with time and
@@ -14,8 +15,10 @@ peak memory of each stage; a second number of playlists tells how they grow.
 """
 
 import argparse
+import os
 import pathlib
 import pickle
+import tempfile
 import time
 from contextlib import contextmanager, nullcontext
 
@@ -28,7 +31,7 @@ from joblib import parallel_config
 from machine import machine, write_table
 from solver_problems import drawn_problem
 
-from skmtc._utils.parallel import Workers
+from skmtc._utils.parallel import SHARED_FOLDER, Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass
@@ -91,7 +94,8 @@ class Meter:
             self.received += sum(len(pickle.dumps(result)) for result in results)
             if workers.broadcast.token not in self._broadcasts:
                 self._broadcasts.add(workers.broadcast.token)
-                self.once += len(pickle.dumps(workers.broadcast))
+                if SHARED_FOLDER not in os.environ:
+                    self.once += len(pickle.dumps(workers.broadcast))
             self.counting += time.perf_counter() - start
             return results
 
@@ -99,9 +103,10 @@ class Meter:
 
 
 @contextmanager
-def cluster_of(n_workers):
-    """Run joblib's work on worker processes."""
+def cluster_of(n_workers, *, files=False):
+    """Run joblib's work on worker processes, which may map what is large from files."""
     with (
+        shared_folder() if files else nullcontext(),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
@@ -109,6 +114,17 @@ def cluster_of(n_workers):
         parallel_config(backend="dask"),
     ):
         yield
+
+
+@contextmanager
+def shared_folder():
+    """Name a folder to workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[SHARED_FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED_FOLDER]
 
 
 def wire_bytes():
@@ -179,6 +195,7 @@ def main():
         ("2 threads", 2, nullcontext()),
         ("1 worker process", -1, cluster_of(1)),
         ("2 worker processes", -1, cluster_of(2)),
+        ("2 worker processes, files", -1, cluster_of(2, files=True)),
     ]
     rows, coefs = zip(*(fit(problem, *place) for place in places), strict=True)
     table = pd.DataFrame(rows)
