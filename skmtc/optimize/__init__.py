@@ -12,7 +12,6 @@ from skmtc.optimize.prox_newton import solve_prox_newton
 __all__ = ["MultitaskObjective", "SolverResult", "solve_owlqn", "solve_prox_newton"]
 
 # Used by other parts of the package; not public.
-from skmtc.optimize._all_songs import objective_over_all_songs as objective_over_all_songs
 from skmtc.optimize._bpr_descent import descend_pairs as descend_pairs
 from skmtc.optimize._log_rank import solve_log_rank as solve_log_rank
 from skmtc.optimize._pair_weights import Pairs as Pairs
@@ -20,5 +19,6 @@ from skmtc.optimize._pair_weights import solve_pair_weights as solve_pair_weight
 from skmtc.optimize._result import warn_not_converged as warn_not_converged
 from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS as RIDGE_SOLVERS
 from skmtc.optimize._ridge_solvers import ridge_coef as ridge_coef
+from skmtc.optimize._risks import objective_over_all_songs as objective_over_all_songs
 from skmtc.optimize._solvers import SOLVERS as SOLVERS
 from skmtc.optimize._solvers import Solver as Solver

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
-from skmtc.optimize import MultitaskObjective, _all_songs
+from skmtc.optimize import MultitaskObjective, _risks
 from skmtc.rankers.fitting import _song_sample, sample_catalogue, sample_size
 
 COUNTS = np.r_[[400, 90, 60], np.random.default_rng(0).geometric(0.3, 500)]
@@ -22,7 +22,7 @@ def fit(X, **parameters):
     return MultitaskPlaylistRanker(song_features=features, random_state=0, **parameters).fit(X)
 
 
-def objective_of_all_songs(ranker):
+def objective_of_risks(ranker):
     n = len(ranker.playlists_)
     l1, l2, l3 = ranker.lambdas_
     objective = MultitaskObjective(
@@ -81,23 +81,23 @@ def test_few_playlists_are_certified_exactly(X):
     ranker = fit(X, songs_per_pass=100)
     estimate, error = ranker.catalogue_objective_
     assert error == 0
-    assert estimate == pytest.approx(objective_of_all_songs(ranker), rel=1e-5)
+    assert estimate == pytest.approx(objective_of_risks(ranker), rel=1e-5)
     assert estimate != pytest.approx(ranker.objective_, rel=1e-3)
 
 
 def test_estimates_are_as_close_as_they_say(X, monkeypatch):
-    monkeypatch.setattr(_all_songs, "EXACT_PLAYLISTS", 50)
+    monkeypatch.setattr(_risks, "EXACT_PLAYLISTS", 50)
     deviations = []
     for seed in range(8):
         ranker = fit(X, songs_per_pass=100).set_params(random_state=seed).fit(X)
         estimate, error = ranker.catalogue_objective_
-        deviations.append((estimate - objective_of_all_songs(ranker)) / error)
+        deviations.append((estimate - objective_of_risks(ranker)) / error)
     assert 0.2 < np.sqrt(np.mean(np.square(deviations))) < 2
 
 
 @pytest.mark.parametrize("loss", ["classification", "ranking"])
 @pytest.mark.parametrize("solver", ["prox-newton", "owlqn"])
-def test_larger_samples_come_near_the_minimum_over_all_songs(X, loss, solver):
+def test_larger_samples_come_near_the_minimum_over_risks(X, loss, solver):
     parameters = {"loss": loss, "solver": solver, "tol": 1e-3, "user_l2": 1.0, "playlist_l1": 1.0}
     best = fit(X, **parameters).catalogue_objective_[0]
     excess = [
@@ -108,7 +108,7 @@ def test_larger_samples_come_near_the_minimum_over_all_songs(X, loss, solver):
     assert excess[1] < excess[0] / 2
 
 
-def test_accuracy_is_nearly_that_of_all_songs(X):
+def test_accuracy_is_nearly_that_of_risks(X):
     assert fit(X, songs_per_pass=200).score(X) > fit(X).score(X) - 0.005
 
 
