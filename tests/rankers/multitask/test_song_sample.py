@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
 from skmtc.optimize import MultitaskObjective, _risks
-from skmtc.rankers.fitting import _song_sample, sample_catalogue, sample_size
+from skmtc.rankers.multitask import _song_sample
+from skmtc.rankers.multitask._song_sample import sample_catalogue, sample_size
 
 COUNTS = np.r_[[400, 90, 60], np.random.default_rng(0).geometric(0.3, 500)]
 
