@@ -27,7 +27,7 @@ ALLOWED = {
     "_kernels": set(),
     "_utils": {"_kernels", "_version"},
     "_table": set(),
-    "datasets": {"_utils"},
+    "datasets": {"_table", "_utils"},
     "features": {"_table", "_utils"},
     "optimize": {"_kernels", "_utils"},
     "metrics": {"_utils"},

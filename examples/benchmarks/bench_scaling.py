@@ -1,22 +1,28 @@
-"""Fits on worker processes against threads: time, bytes moved, and a million playlists on paper.
+"""Fits on worker processes against threads, and tables of up to a million playlists.
 
 The same problem is fitted with threads, and on a local dask cluster of one and of two worker
-processes with one core each. Passes over the data and sweeps over users go to workers; steps of the
-shared weights and what is learned from a pass stay with threads of the calling process.
+processes with one core each; in the last run, these map features and memberships from files. Passes
+over the data and sweeps over users go to workers; steps of the shared weights and what is learned
+from a pass stay with threads of the calling process.
+
+With `--mpd`, a table in the image of the Million Playlist Dataset is written, read, fitted,
+evaluated (10,000 playlists) and asked for recommendations (100,000 queries) instead, with time and
+peak memory of each stage; a second number of playlists tells how they grow.
 
     python bench_scaling.py --csv scaling.csv
+    python bench_scaling.py --mpd 100000 1000000 --csv scaling_mpd.csv
     python bench_scaling.py --tiny                         # seconds, to see that it runs
-
-Results are printed, and written as CSV with `--csv`; the second table goes next to the first, with
-"_mpd" added to its name.
 """
 
 import argparse
+import os
 import pathlib
 import pickle
+import tempfile
 import time
 from contextlib import contextmanager, nullcontext
 
+import million_playlists
 import numpy as np
 import pandas as pd
 import psutil
@@ -25,16 +31,13 @@ from joblib import parallel_config
 from machine import machine, write_table
 from solver_problems import drawn_problem
 
-from skmtc._utils.parallel import Workers
+from skmtc._utils.parallel import SHARED_FOLDER, Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import RemotePass
 from skmtc.optimize.prox_newton._inner import InnerProblem
 
 PACKAGES = ("numba", "joblib", "dask", "distributed")
-
-# The Million Playlist Dataset; its playlists have no users, so each is its own.
-MPD = {"playlists": 1_000_000, "songs": 2_262_292, "memberships": 66_346_428}
 
 
 class Meter:
@@ -91,7 +94,8 @@ class Meter:
             self.received += sum(len(pickle.dumps(result)) for result in results)
             if workers.broadcast.token not in self._broadcasts:
                 self._broadcasts.add(workers.broadcast.token)
-                self.once += len(pickle.dumps(workers.broadcast))
+                if SHARED_FOLDER not in os.environ:
+                    self.once += len(pickle.dumps(workers.broadcast))
             self.counting += time.perf_counter() - start
             return results
 
@@ -99,9 +103,10 @@ class Meter:
 
 
 @contextmanager
-def cluster_of(n_workers):
-    """Run joblib's work on worker processes."""
+def cluster_of(n_workers, *, files=False):
+    """Run joblib's work on worker processes, which may map what is large from files."""
     with (
+        shared_folder() if files else nullcontext(),
         LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
@@ -109,6 +114,17 @@ def cluster_of(n_workers):
         parallel_config(backend="dask"),
     ):
         yield
+
+
+@contextmanager
+def shared_folder():
+    """Name a folder to workers."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[SHARED_FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED_FOLDER]
 
 
 def wire_bytes():
@@ -152,67 +168,21 @@ def fit(problem, where, n_jobs, context):
     }, result.coef
 
 
-def million_playlists(here, there, price):
-    """Extrapolate from one thread and one worker process to the Million Playlist Dataset.
-
-    A sweep takes time in proportion to features * (features + 2 * songs of a playlist) for each
-    playlist, as its products do. What the worker takes longer than the thread is in proportion to
-    the bytes moved, and shared by nobody, as all of them pass through the calling process. What
-    is done there is taken to be in proportion to the memberships, of which there are more to a
-    playlist here: that is more than it will be.
-    """
-    n, m, nnz = MPD["playlists"], MPD["songs"], MPD["memberships"]
-    n_features, length = here["features"], here["songs of a playlist"]
-    flops = 4.0 * n * m * n_features * here["passes"]
-    in_passes = flops / (here["GF/s in passes"] * 1e9)
-    longer = (n_features + 2 * nnz / n) / (n_features + 2 * length)
-    in_sweeps = here["in sweeps"] * n / here["playlists"] * longer
-    in_tasks, in_tasks_there = (row["in passes"] + row["in sweeps"] for row in (here, there))
-    local = (here["seconds"] - in_tasks) * nnz / (here["playlists"] * length)
-    features = 4.0 * m * n_features
-    once = features + (4 + 1) * nnz + 4 * n
-    # Weights and sums of a pass; of a sweep four vectors of the model, the totals of a playlist
-    # and of its user out, and both totals back.
-    a_pass, a_sweep = n * ((4.0 + 8.0) * n_features + 4), 4.0 * n * (6 + 2) * n_features
-    moved = here["passes"] * a_pass + here["sweeps"] * a_sweep
-    moved_there = there["MB out per iteration"] + there["MB back per iteration"]
-    slower = max(0.0, in_tasks_there - in_tasks)
-    on_the_way = slower * moved / (moved_there * there["iterations"] * 1e6)
-    rows = []
-    for cores in (1, 16, 64, 256):
-        seconds = (in_passes + in_sweeps) / cores + on_the_way + local
-        rows.append(
-            {
-                "cores": cores,
-                "Pflop": flops / 1e15,
-                "hours in passes": in_passes / cores / 3600,
-                "hours in sweeps": in_sweeps / cores / 3600,
-                "hours on the way": on_the_way / 3600,
-                "hours on the calling machine": local / 3600,
-                "GB a worker": (2 * features + once - features + 4 * 256 * 1024) / 1e9,
-                "GB of the calling machine": (
-                    (25 * 4.0 * 2 * n * n_features + 3 * features + a_sweep) / 1e9
-                ),
-                "GB once, to all workers": once * cores / 1e9,
-                "GB in passes": here["passes"] * a_pass / 1e9,
-                "GB in sweeps": here["sweeps"] * a_sweep / 1e9,
-                "MB/s meanwhile": moved / seconds / 1e6,
-                "cost": price * cores * seconds / 3600,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def main():
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--playlists", type=int, default=16_000)
     parser.add_argument("--songs", type=int, default=40_000)
     parser.add_argument("--features", type=int, default=50)
-    parser.add_argument("--price", type=float, default=0.05, help="of an hour of a core, assumed")
+    parser.add_argument("--mpd", type=int, nargs="+", help="numbers of playlists of large tables")
+    parser.add_argument("--songs-per-pass", type=int, help="of the ranker, with --mpd")
+    parser.add_argument("--folder", help="where large tables are written for the while")
     parser.add_argument("--csv", help="file to write")
     parser.add_argument("--tiny", action="store_true", help="a run of seconds")
     options = parser.parse_args()
+    if options.mpd:
+        grow(options)
+        return
     if options.tiny:
         options.playlists, options.songs, options.features = 9000, 1000, 8
     print("; ".join(machine(*PACKAGES).values()))
@@ -225,18 +195,37 @@ def main():
         ("2 threads", 2, nullcontext()),
         ("1 worker process", -1, cluster_of(1)),
         ("2 worker processes", -1, cluster_of(2)),
+        ("2 worker processes, files", -1, cluster_of(2, files=True)),
     ]
     rows, coefs = zip(*(fit(problem, *place) for place in places), strict=True)
     table = pd.DataFrame(rows)
     table["largest difference"] = [np.abs(coef - coefs[0]).max() for coef in coefs]
     print(table.T.to_string(header=False, float_format="{:.4g}".format))
-    paper = million_playlists(rows[0], rows[2], options.price)
-    print("\nThe Million Playlist Dataset, extrapolated from one thread and one worker process:")
-    print(paper.T.to_string(header=False, float_format="{:.4g}".format))
     if options.csv:
-        path = pathlib.Path(options.csv)
-        write_table(table, path, *PACKAGES)
-        write_table(paper, path.with_stem(f"{path.stem}_mpd"), *PACKAGES)
+        write_table(table, options.csv, *PACKAGES)
+
+
+def grow(options):
+    """Run all stages for each number of playlists; later runs add to the table of earlier ones."""
+    path = pathlib.Path(options.csv) if options.csv else None
+    parts = [pd.read_csv(path)] if path and path.exists() else []
+    for n_playlists in options.mpd:
+        parts = [part[part["playlists"] != n_playlists] for part in parts]
+        parts.append(
+            million_playlists.run(
+                n_playlists,
+                tiny=options.tiny,
+                folder=options.folder,
+                songs_per_pass=options.songs_per_pass,
+            ).assign(**machine("pyarrow", "numba"))
+        )
+        table = pd.concat(parts).sort_values("playlists", kind="stable")
+        if path:
+            table.to_csv(path, index=False)
+    print(table.drop(columns=["machine", "date", "versions"]).to_string(index=False))
+    growth = million_playlists.slopes(table)
+    if growth is not None:
+        print("\nExponents of CPU time:", growth.to_string(), sep="\n")
 
 
 if __name__ == "__main__":

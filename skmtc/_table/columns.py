@@ -56,6 +56,8 @@ def _converter(X):
         return lambda table: table.collect().to_pandas()
     if callable(getattr(X, "df", None)):  # a relation of DuckDB
         return lambda table: table.df()
+    if hasattr(X, "to_table") and hasattr(X, "schema"):  # a dataset of pyarrow
+        return lambda table: table.to_table().to_pandas()
     is_rows = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
     is_columns = isinstance(X, dict) and not issparse(X)  # a dok_array is a dict, too
     return pd.DataFrame if is_rows or is_columns else None

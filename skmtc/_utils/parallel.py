@@ -1,13 +1,18 @@
 """Work for the joblib backend in use: threads of this process, other processes, or a cluster."""
 
+import os
 import traceback
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import joblib
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
@@ -15,6 +20,9 @@ from joblib.parallel import get_active_backend
 MAX_LOSSES = 3
 # Broadcasts that a worker process keeps: a fit alternates between a sample of songs and all songs.
 KEPT_BROADCASTS = 2
+
+# Names a folder that the workers of a cluster can read: what is large goes there as a file.
+SHARED_FOLDER = "SKMTC_SHARED_FOLDER"
 
 _opened: "OrderedDict[str, Broadcast]" = OrderedDict()
 _lock = Lock()
@@ -105,11 +113,30 @@ def _open(token: str, make: Callable[..., Any], data: tuple[Any, ...]) -> Broadc
         return _opened[token]
 
 
+def _in_file(broadcast: Broadcast, folder: str) -> Broadcast:
+    """Write the data of a broadcast to a shared folder; give one that reads them there."""
+    path = Path(folder) / f"skmtc-{broadcast.token}.joblib"
+    joblib.dump(broadcast.data, path)
+    weakref.finalize(broadcast, _remove, path)
+    return Broadcast(_make_from_file, broadcast.make, str(path))
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # Windows removes no file that a worker has mapped
+        path.unlink()
+
+
+def _make_from_file(make: Callable[..., Any], path: str) -> Any:
+    # Arrays are mapped: processes of one machine share them, and read what they need.
+    return make(*joblib.load(path, mmap_mode="r"))
+
+
 class Workers:
     """Call functions of something large and of many small items.
 
-    Only items and results travel: a cluster's workers hold what is large, processes of this machine
-    map it to memory, and threads have it. Functions must not change it: if workers are lost, what
+    Only items and results travel: a cluster's workers hold what is large, or map files in the
+    folder that the environment variable SKMTC_SHARED_FOLDER names; processes of this machine map it
+    to memory, and threads have it. Functions must not change it: if workers are lost, what
     they had to do is done again by others.
 
     Parameters
@@ -173,7 +200,9 @@ class Workers:
         # scatter the arrays of an item: these would be lost with the worker that holds them. In a
         # tuple they are a part of the task.
         if client is not self._client:
-            self._future = client.scatter(self.broadcast, broadcast=True, hash=False)
+            folder = os.environ.get(SHARED_FOLDER)
+            sent = _in_file(self.broadcast, folder) if folder else self.broadcast
+            self._future = client.scatter(sent, broadcast=True, hash=False)
             self._client = client
         tasks = [client.submit(_call, function, self._future, i, pure=False) for i in items]
         return list(client.gather(tasks))

@@ -6,6 +6,7 @@ from skmtc.datasets._genres import load_genres
 from skmtc.datasets._mpd import load_mpd
 from skmtc.datasets._msd import load_msd_songs
 from skmtc.datasets._sample import load_sample
+from skmtc.datasets._stream_playlists import write_playlists
 from skmtc.datasets._tables import read_table, write_table
 from skmtc.datasets._thirty_music import load_30music
 
@@ -18,6 +19,7 @@ __all__ = [
     "load_sample",
     "make_playlists",
     "read_table",
+    "write_playlists",
     "write_table",
 ]
 

@@ -1,39 +1,57 @@
 """Membership tables as CSV and Parquet files."""
 
 import gzip
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from skmtc._table import is_table
 from skmtc._typing import StrPath
 from skmtc._utils.atomic_files import whole_file
-from skmtc.datasets.reading import MAX_BYTES, Source, plain_file
+from skmtc.datasets.reading import (
+    MAX_BYTES,
+    PARQUET_MAGIC,
+    Source,
+    find_parts,
+    import_parquet,
+    is_parquet,
+    plain_file,
+    read_arrow,
+    read_parquet,
+    read_parquet_parts,
+)
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "None"]
-PARQUET_MAGIC = b"PAR1"
 # Without a guess by the name: the file is not compressed, whatever it is called.
 PLAIN_CSV = {"encoding": "utf-8-sig", "compression": None}
 
 
 def read_table(
-    path: StrPath,
+    path: StrPath | Sequence[StrPath] | Any,
     *,
     user: str | None = "user",
     playlist: str | None = "playlist",
     song: str | None = "song",
     max_bytes: int = MAX_BYTES,
 ) -> pd.DataFrame:
-    r"""Read a membership table from a CSV, TSV or Parquet file.
+    r"""Read a membership table from CSV, TSV or Parquet files, or from another library.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, list of path-like, or table
         A file with one row per song in a playlist, and at least the columns playlist and song;
         see the format of tables in the user guide. It may be compressed by gzip, or the only file
         in a zip archive. Whether the cells of CSV are separated by commas, tabs or semicolons is
         read from the header.
+
+        A list of files, or a folder of them, is one table; the files of a folder are read in the
+        order of their names. So is a pyarrow dataset or table, a (lazy) frame of polars, or a
+        relation of DuckDB. Of these, and of several Parquet files, id columns of text become
+        categorical, which takes four bytes a row in place of the text.
 
     user : str or None, default="user"
         Column of user ids, if the table has it.
@@ -45,7 +63,7 @@ def read_table(
         Column of song ids. None: a table of users or playlists.
 
     max_bytes : int, default=8 GiB
-        Refuse a file that is larger than this once decompressed.
+        Refuse files that are larger than this, all together, once decompressed.
 
     Returns
     -------
@@ -64,6 +82,29 @@ def read_table(
       user playlist song  year
     0  ana      gym  s17  2009
     """
+    ids = (user, playlist, song)
+    if is_table(path):
+        X, where = read_arrow(path, ids), f"a {type(path).__name__}"
+    else:
+        paths = find_parts(path, FORMATS)
+        X, where = _read_files(paths, ids, max_bytes), f"{str(path)!r}"
+    _check_columns(X, where, (playlist, song))
+    return X
+
+
+def _read_files(paths, ids, max_bytes):
+    """Read one file, or several as one table."""
+    if len(paths) > 1 and all(map(is_parquet, paths)):
+        return read_parquet_parts(paths, ids, max_bytes)
+    tables = []
+    for path in paths:
+        tables.append(_read_file(path, ids, max_bytes))
+        max_bytes -= int(tables[-1].memory_usage(index=False).sum()) if len(paths) > 1 else 0
+    return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
+
+
+def _read_file(path, ids, max_bytes):
+    """Read one file, whatever its format."""
     source = Source(path, max_bytes)
     first = next(source.chunks(), b"")
     if not first and source.damage is None:
@@ -73,20 +114,15 @@ def read_table(
         )
     with plain_file(path, max_bytes) as plain:
         if first.startswith(PARQUET_MAGIC):
-            X = _read_parquet(plain, path, max_bytes)
-        else:
-            X = _read_csv(plain, path, (user, playlist, song))
-    _check_columns(X, f"{str(path)!r}", (playlist, song))
-    return X
+            return read_parquet(plain, path, max_bytes)
+        return _read_csv(plain, path, ids)
 
 
 def column_names(path):
     """Return the names of the columns of a CSV or Parquet file, without its rows."""
     with plain_file(path) as plain:
-        with open(plain, "rb") as file:
-            is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
-        if is_parquet:
-            with _import_parquet().ParquetFile(plain) as file:
+        if is_parquet(plain):
+            with import_parquet().ParquetFile(plain) as file:
                 return list(file.schema_arrow.names)
         options = PLAIN_CSV | {"nrows": 0, "sep": _separator(plain)}
         return list(pd.read_csv(plain, **options).columns)
@@ -123,7 +159,7 @@ def write_table(X: pd.DataFrame, path: StrPath) -> None:
             "Change the name."
         )
     if name.endswith(".parquet"):
-        _import_parquet()
+        import_parquet()
     with whole_file(path) as file:
         if name.endswith(".parquet"):
             X.to_parquet(file, index=False)
@@ -162,85 +198,6 @@ def _separator(path):
     with open(path, encoding="utf-8-sig") as file:
         header = file.readline(1_000_000)
     return max(",\t;", key=header.count)
-
-
-def _read_parquet(plain, path, max_bytes):
-    parquet = _import_parquet()
-    try:
-        with parquet.ParquetFile(plain) as file:
-            _check_unpacked(file.metadata, max_bytes)
-        with parquet.ParquetFile(plain, read_dictionary=_text_columns(file.metadata)) as file:
-            _check_text(file, max_bytes)
-        return pd.read_parquet(plain)
-    except Exception as error:  # a damaged file makes pyarrow raise anything
-        raise ValueError(
-            f"The table must be a whole Parquet file within `max_bytes`; got {error} from "
-            f"{str(path)!r}. Write the file again, or raise `max_bytes` if you trust it."
-        ) from error
-
-
-def _chunks(metadata):
-    """Yield the parts of columns that a Parquet file stores."""
-    for group in range(metadata.num_row_groups):
-        row_group = metadata.row_group(group)
-        yield from (row_group.column(c) for c in range(row_group.num_columns))
-
-
-def _text_columns(metadata):
-    """Name the columns of values of any length."""
-    found = {c.path_in_schema for c in _chunks(metadata) if c.physical_type == "BYTE_ARRAY"}
-    return sorted(found)
-
-
-def _check_unpacked(metadata, max_bytes):
-    """Check what the file says of itself: encoded bytes, and eight for each value of a list."""
-    stated = sum(metadata.row_group(g).total_byte_size for g in range(metadata.num_row_groups))
-    widths = {}
-    for c in range(metadata.num_columns):
-        column = metadata.schema.column(c)
-        widths[column.path] = max(8, column.length)
-    values = sum(c.num_values * widths.get(c.path_in_schema, 8) for c in _chunks(metadata))
-    _check_bytes(max(stated, values, 8 * metadata.num_rows * metadata.num_columns), max_bytes)
-
-
-def _check_text(file, max_bytes):
-    """Check how long all texts are once each row has its own; repeated ones are stored once.
-
-    Texts are read as codes of distinct ones, which takes no more memory than they do in the file.
-    """
-    from pyarrow import compute
-
-    n_bytes, columns = 0, _text_columns(file.metadata)
-    for group in range(file.num_row_groups if columns else 0):
-        table = file.read_row_group(group, columns=columns)
-        for column in table.columns:
-            for chunk in map(_leaves, column.chunks):
-                lengths = compute.binary_length(chunk.dictionary)
-                n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-                _check_bytes(n_bytes, max_bytes)
-
-
-def _leaves(array):
-    """Return the values inside lists of texts."""
-    while hasattr(array, "flatten") and not hasattr(array, "dictionary"):
-        array = array.flatten()
-    return array
-
-
-def _check_bytes(n_bytes, max_bytes):
-    if n_bytes > max_bytes:
-        raise ValueError(f"{n_bytes} bytes, more than max_bytes={max_bytes},")
-
-
-def _import_parquet():
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError(
-            "Parquet tables need pyarrow, which is not installed. Install it with "
-            "`pip install pyarrow`, or use CSV."
-        ) from error
-    return parquet
 
 
 def _check_columns(X, what, required=("playlist", "song")):

@@ -2,7 +2,7 @@
 
 from skmtc._typing import Seed
 from skmtc._utils.validation import check_number
-from skmtc.features.embedding import BaseEmbedding, als, learn_by_word2vec, svd
+from skmtc.features.embedding import BaseEmbedding, als, learn_by_word2vec, svd, svd_of_rows
 
 
 def _learn_by_svd(embedding, sequences, seed):
@@ -12,6 +12,12 @@ def _learn_by_svd(embedding, sequences, seed):
         shift=embedding.shift,
         min_count=embedding.min_count,
         seed=seed,
+    )
+
+
+def _learn_by_playlists(embedding, sequences, seed):
+    return svd_of_rows(
+        sequences, vector_size=embedding.vector_size, min_count=embedding.min_count, seed=seed
     )
 
 
@@ -36,9 +42,11 @@ class SongEmbedding(BaseEmbedding):
 
     Parameters
     ----------
-    method : {"svd", "word2vec", "als"}, default="svd"
+    method : {"svd", "playlist-svd", "word2vec", "als"}, default="svd"
         How vectors are learned. "svd": songs x songs mutual information of being in a playlist
-        together (shifted PPMI), reduced by a singular value decomposition. "word2vec": from
+        together (shifted PPMI), reduced by a singular value decomposition; its memory grows with
+        the pairs of songs that share a playlist. "playlist-svd": the same of songs x playlists,
+        for catalogues of millions; its memory grows with the rows of the table. "word2vec": from
         neighbours in the order of playlists, by gensim, which is installed with the package on
         Python 3.13 and older. "als": weighted factorisation of the playlists x songs matrix, for
         which `implicit` must be installed (``pip install implicit``). The user guide compares
@@ -134,7 +142,12 @@ class SongEmbedding(BaseEmbedding):
     """
 
     _role = "song"
-    _methods = {"word2vec": learn_by_word2vec, "svd": _learn_by_svd, "als": _learn_by_als}
+    _methods = {
+        "word2vec": learn_by_word2vec,
+        "svd": _learn_by_svd,
+        "playlist-svd": _learn_by_playlists,
+        "als": _learn_by_als,
+    }
 
     def __init__(
         self,

@@ -19,5 +19,6 @@ from skmtc.optimize._pair_weights import solve_pair_weights as solve_pair_weight
 from skmtc.optimize._result import warn_not_converged as warn_not_converged
 from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS as RIDGE_SOLVERS
 from skmtc.optimize._ridge_solvers import ridge_coef as ridge_coef
+from skmtc.optimize._risks import objective_over_all_songs as objective_over_all_songs
 from skmtc.optimize._solvers import SOLVERS as SOLVERS
 from skmtc.optimize._solvers import Solver as Solver

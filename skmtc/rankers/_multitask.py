@@ -125,6 +125,12 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         Whether to add the paper's constant feature. Its weights are the last column of every
         coefficient array and are penalised like any other.
 
+    songs_per_pass : int or None, default=None
+        On how many songs the sums over the songs outside a playlist are made: a weighted sample of
+        the catalogue, drawn once in `fit`, in place of all. Songs of a playlist always count in
+        full. It makes time and memory of a fit independent of the size of the catalogue, see
+        :ref:`song-sample`. None: all songs, or 50,000 of more than 200,000.
+
     solver : {"prox-newton", "owlqn"}, default="prox-newton"
         "prox-newton" needs few passes over the data; "owlqn" is the solver of the paper.
 
@@ -160,7 +166,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     random_state : int, RandomState instance or None, default=None
         Random seed of the songs that "prox-newton" samples in its first iterations if there are
-        many. Another seed gives the same weights to within `tol`.
+        many. Another seed gives the same weights to within `tol`. Also the seed of the sample of
+        `songs_per_pass`, where None stands for 0.
 
     verbose : int, default=0
         1 prints a line per iteration: objective, optimality and seconds.
@@ -184,7 +191,12 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     objective_ : float
         Value of the objective at the solution. `partial_fit` does not update this and the
-        following four attributes.
+        following five attributes.
+
+    catalogue_objective_ : tuple of float
+        With `songs_per_pass`, an estimate of the objective over all songs at the solution, and its
+        standard error: the losses of up to 1,024 random playlists are summed over all songs.
+        Otherwise `objective_` and 0.
 
     optimality_ : float
         Optimality at the solution, to be compared with `tol`. For "prox-newton", the predicted
@@ -272,6 +284,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     _fitted_state = WEIGHTS | {
         "lambdas_": Plain(tuple),
         "objective_": Plain(Real),
+        "catalogue_objective_": Plain(tuple),
         "optimality_": Plain(Real),
         "dual_gap_": Plain(Real),
         "n_iter_": Plain.count(),
@@ -303,6 +316,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         weight: Column | None = None,
         loss: str = "classification",
         fit_intercept: bool = True,
+        songs_per_pass: int | None = None,
         solver: str = "prox-newton",
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -328,6 +342,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         self.weight = weight
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.songs_per_pass = songs_per_pass
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -488,6 +503,8 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         check_number("tol", self.tol, above=0)
         check_number("max_iter", self.max_iter, at_least=1, whole=True)
         check_number("n_neighbors", self.n_neighbors, at_least=1, whole=True)
+        if self.songs_per_pass is not None:
+            check_number("songs_per_pass", self.songs_per_pass, at_least=1, whole=True)
         check_choice("solver", self.solver, SOLVERS)
         check_choice("loss", self.loss, ("classification", "ranking"))
         check_history(self.history, self.loss)

@@ -1,11 +1,13 @@
 """Passes elsewhere: the same bits, whoever makes them and whoever is lost."""
 
+import gc
 import pickle
 from functools import cache, partial
 
 import numpy as np
 import pytest
 from clusters import Deadly
+from distributed import Client
 from joblib import parallel_config
 from scipy.sparse import csr_array
 
@@ -89,6 +91,58 @@ def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(
         coef = _coef()
     assert deadly.kills == 0
     assert np.array_equal(coef, _coef_here("prox-newton"))
+
+
+@pytest.fixture
+def scattered(monkeypatch):
+    """Record the sizes of what is sent to all workers."""
+    sizes, whole = [], Client.scatter
+
+    def scatter(client, data, **options):
+        sizes.append(len(pickle.dumps(data)))
+        return whole(client, data, **options)
+
+    monkeypatch.setattr(Client, "scatter", scatter)
+    return sizes
+
+
+def test_workers_read_what_is_large_from_a_shared_folder(client, monkeypatch, tmp_path, scattered):
+    (tmp_path / "deaths").mkdir()
+    (tmp_path / "shared").mkdir()
+    deadly = Deadly(shard_sums, tmp_path / "deaths")
+    monkeypatch.setattr(_remote_pass, "shard_sums", deadly)
+    monkeypatch.setenv("SKMTC_SHARED_FOLDER", str(tmp_path / "shared"))
+    with parallel_config(backend="dask"):
+        coef = _coef()
+    assert deadly.kills == 0
+    assert np.array_equal(coef, _coef_here("prox-newton"))
+    assert 0 < max(scattered) < 1000
+    gc.collect()
+    assert list((tmp_path / "shared").iterdir()) == []
+
+
+def test_a_fit_on_a_sample_of_songs_has_the_same_bits_elsewhere(
+    client, monkeypatch, tmp_path, scattered
+):
+    weight = np.where(np.random.default_rng(0).random(2500) < 0.2, 5.0, 0.0)
+
+    def fit(song_weight, n_jobs=2):
+        problem = MultitaskObjective(
+            *PROBLEM, playlist_l1=0.3, song_weight=song_weight, n_jobs=n_jobs
+        )
+        return solve_prox_newton(problem).coef
+
+    here = fit(weight, n_jobs=1)
+    deadly = Deadly(shard_sums, tmp_path)
+    monkeypatch.setattr(_remote_pass, "shard_sums", deadly)
+    with parallel_config(backend="dask"):
+        there = fit(weight)
+        n_sampled = len(scattered)
+        fit(None)
+    assert deadly.kills == 0
+    assert np.array_equal(there, here)
+    # A fifth of the features, and of the memberships.
+    assert max(scattered[:n_sampled]) < 0.3 * max(scattered[n_sampled:])
 
 
 def test_only_weights_of_shards_travel(monkeypatch):

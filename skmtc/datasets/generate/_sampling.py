@@ -22,10 +22,10 @@ def sample_owners(rng, n_users, n_playlists):
     return np.concatenate([np.arange(n_users), further])
 
 
-def sample_lengths(rng, n_playlists, *, mean, shortest, longest):
+def sample_lengths(rng, n_playlists, *, mean, shortest, longest, shape=LENGTH_SHAPE):
     """Sample the number of songs of each playlist, from `shortest` on."""
     shortest = min(shortest, longest)
-    rates = rng.gamma(LENGTH_SHAPE, max(0.0, mean - shortest) / LENGTH_SHAPE, size=n_playlists)
+    rates = rng.gamma(shape, max(0.0, mean - shortest) / shape, size=n_playlists)
     return np.minimum(shortest + rng.poisson(rates), longest)
 
 

@@ -2,7 +2,7 @@
 
 from skmtc.features.embedding._als import als
 from skmtc.features.embedding._base_embedding import BaseEmbedding, learn_by_word2vec
-from skmtc.features.embedding._svd import leading_eigenvectors, svd, svd_of_playlists
+from skmtc.features.embedding._svd import leading_eigenvectors, svd, svd_of_playlists, svd_of_rows
 
 __all__ = [
     "BaseEmbedding",
@@ -11,4 +11,5 @@ __all__ = [
     "learn_by_word2vec",
     "svd",
     "svd_of_playlists",
+    "svd_of_rows",
 ]

@@ -1,5 +1,7 @@
 """Playlists as sequences of tokens: the sentences that embeddings are learned from."""
 
+from functools import cached_property
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -14,28 +16,35 @@ class TokenSequences:
 
     token_of_song : ndarray of shape (n_songs,)
         Code of each song's token, such as its artist; -1 for a song without, which is passed over.
-
-    Attributes
-    ----------
-    tokens : ndarray of shape (n_memberships,)
-        Tokens of all playlists, one playlist after the other.
-
-    starts : ndarray of shape (n_playlists + 1,)
-        Where each playlist starts in `tokens`.
     """
 
     def __init__(self, membership, token_of_song):
-        positions = membership.tocoo()
+        self.membership = membership
+        self.token_of_song = token_of_song
+
+    @cached_property
+    def _in_order(self):
+        """Tokens and starts: only methods that learn from the order of playlists need them."""
+        positions = self.membership.tocoo()
         # Rows order songs of equal position, so that the result never depends on storage.
         order = np.lexsort((positions.row, positions.data, positions.col))
-        tokens, playlists = token_of_song[positions.row[order]], positions.col[order]
+        tokens, playlists = self.token_of_song[positions.row[order]], positions.col[order]
         has_token = tokens >= 0
-        lengths = np.bincount(playlists[has_token], minlength=membership.shape[1])
-        self.tokens = tokens[has_token]
-        self.starts = np.concatenate([[0], np.cumsum(lengths)])
+        lengths = np.bincount(playlists[has_token], minlength=self.membership.shape[1])
+        return tokens[has_token], np.concatenate([[0], np.cumsum(lengths)])
+
+    @property
+    def tokens(self):
+        """Tokens of all playlists, one playlist after the other."""
+        return self._in_order[0]
+
+    @property
+    def starts(self):
+        """Where each playlist starts in `tokens`."""
+        return self._in_order[1]
 
     def __len__(self):
-        return len(self.starts) - 1
+        return self.membership.shape[1]
 
     def pieces(self, longest):
         """Yield the tokens of each playlist, in pieces of at most `longest`."""
@@ -43,13 +52,16 @@ class TokenSequences:
             for piece in range(start, stop, longest):
                 yield self.tokens[piece : min(piece + longest, stop)]
 
-    def count(self, min_count=1):
+    def count(self, min_count=1, dtype=np.float64):
         """Count tokens in playlists.
 
         Parameters
         ----------
         min_count : int, default=1
             Tokens that occur fewer times are left out.
+
+        dtype : dtype, default=float64
+            Type of the counts.
 
         Returns
         -------
@@ -59,9 +71,22 @@ class TokenSequences:
         counts : csr_array of shape (n_playlists, n_tokens)
             How often each playlist holds each of them.
         """
-        tokens, codes, totals = np.unique(self.tokens, return_inverse=True, return_counts=True)
-        ones, shape = np.ones(len(codes)), (len(self), len(tokens))
-        counts = csr_array((ones, codes, self.starts), shape=shape, copy=True)
-        counts.sum_duplicates()  # in place
-        often = totals >= min_count
-        return tokens[often], counts[:, often]
+        songs = np.flatnonzero(self.token_of_song >= 0)
+        codes = self.token_of_song[songs]
+        held = csr_array(
+            (
+                np.ones(self.membership.nnz, dtype=dtype),
+                self.membership.indices,
+                self.membership.indptr,
+            ),
+            shape=self.membership.shape,
+        )
+        songs_of_token = csr_array(
+            (np.ones(len(songs), dtype=dtype), (codes, songs)),
+            shape=(codes.max(initial=-1) + 1, held.shape[0]),
+        )
+        counts = csr_array(songs_of_token @ held)
+        often = np.asarray(counts.sum(axis=1)) >= max(min_count, 1)
+        counts = csr_array(counts[np.flatnonzero(often)].T)
+        counts.sort_indices()
+        return np.flatnonzero(often), counts

@@ -102,6 +102,61 @@ def svd_of_playlists(sequences, *, vector_size, min_count, seed):
     return tokens, vectors
 
 
+def svd_of_rows(sequences, *, vector_size, min_count, seed):
+    """Learn a vector for each token from the playlists that hold it, in little memory.
+
+    As :func:`svd_of_playlists` of tokens that a playlist holds or not, in single precision, and
+    with products by the matrix and its transpose in place of a general decomposition: next to the
+    memberships, memory holds three arrays of tokens x dimensions and one of playlists x dimensions.
+
+    Parameters
+    ----------
+    sequences : TokenSequences
+        Playlists as sequences of token codes.
+
+    vector_size, min_count : number
+        As in the embedding that calls it.
+
+    seed : int
+        Seed of the random projection that begins the decomposition.
+
+    Returns
+    -------
+    tokens : ndarray of shape (n_vectors,)
+        Tokens that occur at least `min_count` times, sorted.
+
+    vectors : ndarray of shape (n_vectors, vector_size)
+        Their vectors, in single precision; columns beyond the rank are zero.
+    """
+    tokens, held = sequences.count(min_count, dtype=np.float32)
+    vectors = np.zeros((len(tokens), vector_size), dtype=np.float32)
+    if len(tokens) == 0:
+        return tokens, vectors
+    # log(n / (n_t n_p)) of n memberships: what is common, and what is in long playlists, says less.
+    of_token = np.bincount(held.indices, minlength=len(tokens))
+    of_playlist = np.diff(held.indptr)
+    held.data[:] = np.log(held.nnz)
+    held.data -= np.log(of_token).astype(np.float32)[held.indices]
+    held.data -= np.repeat(np.log(np.maximum(of_playlist, 1)).astype(np.float32), of_playlist)
+    np.maximum(held.data, 0.0, out=held.data)
+    # More threads inside BLAS add up in another order: the last bits would depend on them.
+    with threadpool_limits(1, user_api="blas"):
+        left, squares = leading_eigenvectors(_Gram(held), min(vector_size, len(tokens)), seed)
+    vectors[:, : left.shape[1]] = left * np.sqrt(squares)
+    return tokens, vectors
+
+
+class _Gram:
+    """The product of the transpose of a matrix with the matrix, which is never made."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+        self.shape = (matrix.shape[1], matrix.shape[1])
+
+    def __matmul__(self, columns):
+        return self.matrix.T @ (self.matrix @ columns)
+
+
 def _ppmi_of_playlists(counts):
     """Return the positive pointwise mutual information of the rows and columns of counts."""
     counts = counts.tocoo()

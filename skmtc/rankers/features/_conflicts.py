@@ -69,10 +69,13 @@ def _n_several(column, songs, n_songs):
         values = pd.factorize(column)[0]
     except TypeError:  # lists of genres and the like
         return 0
-    there = values >= 0
-    pairs = np.unique(songs[there].astype(np.int64) * (values.max(initial=0) + 1) + values[there])
-    counts = np.bincount(pairs // (values.max(initial=0) + 1), minlength=n_songs)
-    return int(np.count_nonzero(counts > 1))
+    there = np.flatnonzero(values >= 0)
+    songs, values = songs[there], values[there]
+    first = np.empty(n_songs, dtype=values.dtype)
+    first[songs[::-1]] = values[::-1]  # the last write, so the first row, wins
+    differs = np.zeros(n_songs, dtype=bool)
+    differs[songs[values != first[songs]]] = True
+    return int(np.count_nonzero(differs))
 
 
 def _n_infinite(column):

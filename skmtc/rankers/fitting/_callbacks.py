@@ -69,7 +69,7 @@ class FitCallbacks:
     def __init__(self, ranker, X):
         self.stopped = False
         # `ScoringMonitor` gives no score without y. All rows are positives; rankers ignore it.
-        self._data = {"estimator": ranker, "X": X, "y": np.ones(len(X))}
+        self._data = {"estimator": ranker, "X": X, "y": np.broadcast_to(1.0, len(X))}
         self._context = None
         if HAS_CALLBACKS:
             self._context = ranker._init_callback_context(max_subtasks=ranker.max_iter)

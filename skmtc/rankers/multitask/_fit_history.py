@@ -13,6 +13,7 @@ from skmtc.optimize import SOLVERS, MultitaskObjective
 from skmtc.rankers.features import fit_song_features
 from skmtc.rankers.history import read_history
 from skmtc.rankers.multitask._ranker_objective import in_working_precision, problem_parameters
+from skmtc.rankers.multitask._song_sample import sampled_song_weight
 
 # Fits without held-out playlists only serve the weights of history terms: they need not be exact.
 HOLD_OUT_TOL = 1e-2
@@ -92,6 +93,7 @@ def _fit_without(ranker, table, frame, fold):
         kept[rows],
         np.searchsorted(users, owners[rows]),
         sample_weight=None if table.playlist_weights is None else table.playlist_weights[rows],
+        song_weight=sampled_song_weight(ranker, kept[rows]),
         **problem_parameters(ranker, table),
     )
     options = {"tol": max(ranker.tol, HOLD_OUT_TOL), "max_iter": ranker.max_iter}

@@ -6,6 +6,7 @@ from sklearn.utils import check_random_state
 from skmtc._table import Ids
 from skmtc._utils.validation import check_number
 from skmtc.optimize import SOLVERS, MultitaskObjective
+from skmtc.rankers.multitask._song_sample import sampled_song_weight
 
 PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
 
@@ -43,6 +44,7 @@ def make_objective(ranker, features, table):
         table.membership,
         table.user_of_playlist,
         sample_weight=table.playlist_weights,
+        song_weight=sampled_song_weight(ranker, table.membership),
         **problem_parameters(ranker, table),
     )
 

@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skmtc.optimize import warn_not_converged
+from skmtc.optimize import objective_over_all_songs, warn_not_converged
 from skmtc.rankers.features import largest_feature
 from skmtc.rankers.multitask._ranker_objective import lambdas
+from skmtc.rankers.multitask._song_sample import sample_seed
 
 # Standardised features stay below this; larger ones are probably in an unsuitable unit.
 LARGE_FEATURE = 100.0
@@ -34,10 +35,15 @@ def solution_attributes(ranker, objective, result):
     attributes : dict
         Weights, penalties, and the log of the solver.
     """
-    history = result.history
+    history, catalogue_objective = result.history, (result.objective, 0.0)
+    if objective.song_weight is not None:
+        catalogue_objective = objective_over_all_songs(
+            objective, result.coef, result.objective, sample_seed(ranker)
+        )
     return coef_attributes(objective, result.coef) | {
         "lambdas_": lambdas(ranker, objective.n_users, objective.n_playlists),
         "objective_": result.objective,
+        "catalogue_objective_": catalogue_objective,
         "optimality_": result.optimality,
         "n_iter_": result.n_iter,
         "solver_history_": history,
@@ -61,6 +67,7 @@ def no_solution(ranker):
         "playlist_coef_": nobody,
         "lambdas_": (np.inf, np.inf, float(ranker.shared_l1)),
         "objective_": 0.0,
+        "catalogue_objective_": (0.0, 0.0),
         "optimality_": 0.0,
         "dual_gap_": 0.0,
         "solver_history_": {},
