@@ -1,7 +1,18 @@
 """Newton-CG steps of users on the row surrogate; import only where numba is installed.
 
-The formulas are those of :mod:`skmtc.optimize.prox_newton._rows`. A user's songs are gathered to a
-block that stays in the cache, so that a product with the user's Hessian reads nothing else.
+The formulas are those of :mod:`skmtc.optimize.prox_newton._rows`. With nu the weights of a user and
+b_k the own weights of its k-th active playlist, w_0 = nu and w_k = nu + b_k, the surrogate is
+
+    user_l2 |nu - mu|^2 + sum_k (Z_k(w_k) + playlist_l1 |b_k|_1) + sum_i c_i exp(-push w.x_i) / push
+
+    Z_k(w_k + d) = exp(log Z_k + m_k.d + scale_k / 2 sum_j eigenvalue_j d_j^2)
+
+over the rows k and the songs i in the user's playlists. nu and d are in the eigenbasis, b_k in the
+basis of the features. A user's songs are gathered to a block that stays in the cache, so that a
+product with the user's Hessian reads nothing else.
+
+Arrays go to the parts in tuples: `user` (songs, their factors, where the songs of each row begin,
+numbers of the rows), `model` (of Z), `penalties`, and `state` (what derivatives are made of).
 """
 
 from typing import Any
@@ -9,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import float32, float64, int32, int64, njit, void
 
-from skmtc._kernels.user_step import OPTIONS
+from skmtc._kernels.user_step import OPTIONS, compile_part
 
 # Conjugate gradients stop at this share of the first residual: what is left after it is less than
 # what the surrogate is wrong by.
@@ -18,6 +29,8 @@ BACKTRACK, MAX_BACKTRACKS = np.float32(0.4), 6
 SUFFICIENT_DECREASE = 1e-4
 # A Newton step that gains less than this share of the value is the last one.
 NEGLIGIBLE = 1e-7
+# Steps by the diagonal of the Hessian alone, where the line search leads nowhere.
+MAX_DIAGONAL_STEPS = 3
 # exp stays finite in single precision below this, and a step that gets there is rejected.
 LARGEST_EXPONENT = np.float32(60.0)
 ZERO, HALF, ONE, TWO = np.float32(0), np.float32(0.5), np.float32(1), np.float32(2)
@@ -52,6 +65,331 @@ SIGNATURE = void(
     float64[::1],
     float32[::1],
 )
+
+
+@compile_part
+def _gather(
+    u: Any,
+    starts: Any,
+    row_of: Any,
+    active_starts: Any,
+    n_users: Any,
+    features: Any,
+    indptr: Any,
+    indices: Any,
+    pull: Any,
+    user: Any,
+    place: Any,
+) -> Any:
+    """Gather a user's songs, those of playlists without own weights first; count its rows."""
+    songs, factor, begin, rows = user
+    n_rows, n = 1 + active_starts[u + 1] - active_starts[u], 0
+    for k in range(n_rows):
+        rows[k] = u if k == 0 else n_users + active_starts[u] + k - 1
+        begin[k] = n
+        for i in range(starts[u], starts[u + 1]):
+            if row_of[i] == rows[k]:
+                for entry in range(indptr[i], indptr[i + 1]):
+                    for j in range(features.shape[1]):
+                        songs[n, j] = features[indices[entry], j]
+                    place[n], factor[n] = entry, pull[i]
+                    n += 1
+    begin[n_rows] = n
+    return n_rows
+
+
+@compile_part
+def _evaluate(n_rows: Any, at: Any, user: Any, model: Any, penalties: Any, state: Any) -> Any:
+    """Return the surrogate of a user; fill `state` with what derivatives are made of.
+
+    That is the gradient of log Z of each row, Z of each row, and the exponential of each song.
+    """
+    songs, factor, begin, rows = user
+    eigenvalues, _, basis, log_z, mean, scale, weights, own0 = model
+    user_l2, playlist_l1, push, offset = penalties
+    slope, height, exp, moved = state
+    n_features = moved.size
+    value, first_active = 0.0, len(log_z) - len(own0)
+    for j in range(n_features):
+        away = offset[rows[0], j] + at[0, j]
+        value += user_l2 * away * away
+    for k in range(n_rows):
+        row = rows[k]
+        # d = (nu - nu0) + V' (b - b0)
+        for j in range(n_features):
+            moved[j] = at[0, j]
+        if k > 0:
+            for a in range(n_features):
+                change = at[k, a] - own0[row - first_active, a]
+                value += playlist_l1 * abs(at[k, a])
+                if change != 0:
+                    for j in range(n_features):
+                        moved[j] += change * basis[a, j]
+        # log Z + m.d + d'A d / 2, A = scale * diag(eigenvalues)
+        rise = log_z[row]
+        for j in range(n_features):
+            bend = scale[row] * eigenvalues[j] * moved[j]
+            rise += (mean[row, j] + HALF * bend) * moved[j]
+            slope[k, j] = mean[row, j] + bend
+            moved[j] += weights[row, j]
+        height[k] = np.exp(min(rise, LARGEST_EXPONENT))
+        value += height[k]
+        for i in range(begin[k], begin[k + 1]):
+            score = ZERO
+            for j in range(n_features):
+                score += songs[i, j] * moved[j]
+            exp[i] = factor[i] * np.exp(min(-push * score, LARGEST_EXPONENT))
+            value += exp[i] / push
+    return value
+
+
+@compile_part
+def _differentiate(
+    n_rows: Any, at: Any, user: Any, model: Any, penalties: Any, state: Any, out: Any
+) -> None:
+    """Fill minus the gradient, the diagonal of the Hessian, and the orthants of own weights."""
+    songs, _, begin, rows = user
+    eigenvalues, variances, basis, _, _, scale, _, _ = model
+    user_l2, playlist_l1, push, offset = penalties
+    slope, height, exp, gradient = state
+    residual, metric, orthant = out
+    n_features = gradient.size
+    for j in range(n_features):
+        residual[0, j] = -TWO * user_l2 * (offset[rows[0], j] + at[0, j])
+        metric[0, j] = TWO * user_l2
+        orthant[0, j] = ZERO
+    for k in range(n_rows):
+        bend = height[k] * scale[rows[k]]
+        for j in range(n_features):
+            gradient[j] = height[k] * slope[k, j]
+            metric[0, j] += bend * eigenvalues[j] + gradient[j] * slope[k, j]
+        inner = ZERO
+        for i in range(begin[k], begin[k + 1]):
+            curvature = push * exp[i]
+            inner += curvature
+            for j in range(n_features):
+                gradient[j] -= exp[i] * songs[i, j]
+                metric[0, j] += curvature * songs[i, j] * songs[i, j]
+        for j in range(n_features):
+            residual[0, j] -= gradient[j]
+        if k == 0:
+            continue
+        # Own weights move that are not zero, or whose gradient exceeds the penalty.
+        for a in range(n_features):
+            pulled = ZERO
+            for j in range(n_features):
+                pulled += basis[a, j] * gradient[j]
+            sign = ZERO
+            if at[k, a] != 0:
+                sign = ONE if at[k, a] > 0 else -ONE
+            elif abs(pulled) > playlist_l1:
+                sign = -ONE if pulled > 0 else ONE
+            orthant[k, a] = sign
+            residual[k, a] = -(pulled + playlist_l1 * sign) if sign != 0 else ZERO
+            metric[k, a] = (bend + inner) * variances[a] + FLAT
+
+
+@compile_part
+def _multiply(
+    n_rows: Any,
+    direction: Any,
+    orthant: Any,
+    user: Any,
+    model: Any,
+    penalties: Any,
+    state: Any,
+    image: Any,
+    product: Any,
+) -> Any:
+    """Multiply a direction by the Hessian; return direction' H direction."""
+    songs, _, begin, rows = user
+    eigenvalues, _, basis, _, _, scale, _, _ = model
+    user_l2, _, push, _ = penalties
+    slope, height, exp, moved = state
+    n_features = moved.size
+    for j in range(n_features):
+        product[0, j] = TWO * user_l2 * direction[0, j]
+    for k in range(n_rows):
+        for j in range(n_features):
+            moved[j] = direction[0, j]
+        if k > 0:
+            for a in range(n_features):
+                if orthant[k, a] != 0:
+                    for j in range(n_features):
+                        moved[j] += direction[k, a] * basis[a, j]
+        # Z (A + s s') d for the row, push e x x' d for each song
+        on_slope = ZERO
+        for j in range(n_features):
+            on_slope += slope[k, j] * moved[j]
+        for j in range(n_features):
+            bend = scale[rows[k]] * eigenvalues[j] * moved[j]
+            image[j] = height[k] * (bend + on_slope * slope[k, j])
+        for i in range(begin[k], begin[k + 1]):
+            score = ZERO
+            for j in range(n_features):
+                score += songs[i, j] * moved[j]
+            score *= push * exp[i]
+            for j in range(n_features):
+                image[j] += score * songs[i, j]
+        for j in range(n_features):
+            product[0, j] += image[j]
+        if k > 0:
+            for a in range(n_features):
+                product[k, a] = ZERO
+                if orthant[k, a] != 0:
+                    for j in range(n_features):
+                        product[k, a] += basis[a, j] * image[j]
+    curved = 0.0
+    for k in range(n_rows):
+        for j in range(n_features):
+            curved += direction[k, j] * product[k, j]
+    return curved
+
+
+@compile_part
+def _conjugate_gradients(
+    n_rows: Any,
+    user: Any,
+    model: Any,
+    penalties: Any,
+    state: Any,
+    slopes: Any,
+    vectors: Any,
+    solution: Any,
+) -> Any:
+    """Solve H s = -g over the user's and the moving own weights.
+
+    `solution` holds the preconditioned gradient. Returns g's; positive, as H is.
+    """
+    residual, metric, orthant = slopes
+    direction, product, image = vectors
+    n_features = image.size
+    along, promised = 0.0, 0.0
+    for k in range(n_rows):
+        for j in range(n_features):
+            direction[k, j] = solution[k, j]
+            along += residual[k, j] * solution[k, j]
+            solution[k, j] = ZERO
+    first_along = along
+    for _ in range(CG_STEPS):
+        curved = _multiply(
+            n_rows, direction, orthant, user, model, penalties, state, image, product
+        )
+        if not curved > 0:
+            break
+        ahead, new_along = np.float32(along / curved), 0.0
+        for k in range(n_rows):
+            for j in range(n_features):
+                solution[k, j] += ahead * direction[k, j]
+                residual[k, j] -= ahead * product[k, j]
+                new_along += residual[k, j] * residual[k, j] / metric[k, j]
+        promised += along * ahead
+        share, along = np.float32(new_along / along), new_along
+        if new_along <= CG_TOL * CG_TOL * first_along:
+            break
+        for k in range(n_rows):
+            for j in range(n_features):
+                direction[k, j] = residual[k, j] / metric[k, j] + share * direction[k, j]
+    return promised
+
+
+@compile_part
+def _search(
+    n_rows: Any,
+    at: Any,
+    solution: Any,
+    promised: Any,
+    value: Any,
+    orthant: Any,
+    user: Any,
+    model: Any,
+    penalties: Any,
+    state: Any,
+    tried: Any,
+) -> Any:
+    """Backtrack along a direction, within the orthant of own weights.
+
+    Returns how much lower the surrogate is; with 0, `at` and `state` are as before.
+    """
+    new_at, new_slope, new_height, new_exp = tried
+    slope, height, exp, moved = state
+    size = ONE
+    for _ in range(MAX_BACKTRACKS):
+        for k in range(n_rows):
+            for j in range(moved.size):
+                new_at[k, j] = at[k, j] + size * solution[k, j]
+                if new_at[k, j] * orthant[k, j] < 0:
+                    new_at[k, j] = ZERO
+        new_value = _evaluate(
+            n_rows, new_at, user, model, penalties, (new_slope, new_height, new_exp, moved)
+        )
+        if new_value <= value - SUFFICIENT_DECREASE * size * promised:
+            for k in range(n_rows):
+                height[k] = new_height[k]
+                for j in range(moved.size):
+                    at[k, j], slope[k, j] = new_at[k, j], new_slope[k, j]
+            for i in range(user[2][n_rows]):
+                exp[i] = new_exp[i]
+            return value - new_value
+        size *= BACKTRACK
+    return 0.0
+
+
+@compile_part
+def _precondition(n_rows: Any, slopes: Any, solution: Any) -> Any:
+    """Fill the step of the diagonal of the Hessian; return g's."""
+    residual, metric, _ = slopes
+    along = 0.0
+    for k in range(n_rows):
+        for j in range(solution.shape[1]):
+            solution[k, j] = residual[k, j] / metric[k, j]
+            along += residual[k, j] * solution[k, j]
+    return along
+
+
+@compile_part
+def _minimise(
+    n_rows: Any,
+    n_newton: Any,
+    at: Any,
+    user: Any,
+    model: Any,
+    penalties: Any,
+    state: Any,
+    slopes: Any,
+    vectors: Any,
+    solution: Any,
+    tried: Any,
+) -> Any:
+    """Take Newton steps of one user; return its surrogate."""
+    value = _evaluate(n_rows, at, user, model, penalties, state)
+    taken, n_diagonal, by_diagonal = 0, 0, False
+    while taken < n_newton:
+        # 1. Gradient, and the diagonal of the Hessian as the metric of conjugate gradients.
+        _differentiate(n_rows, at, user, model, penalties, state, slopes)
+        promised = _precondition(n_rows, slopes, solution)
+        if not promised > NEGLIGIBLE * value:
+            break
+        # 2. Newton direction, by conjugate gradients.
+        if not by_diagonal:
+            promised = _conjugate_gradients(
+                n_rows, user, model, penalties, state, slopes, vectors, solution
+            )
+            taken += 1
+        # 3. Line search along it, within the orthant of own weights.
+        fell = _search(
+            n_rows, at, solution, promised, value, slopes[2], user, model, penalties, state, tried
+        )
+        value -= fell
+        # 4. Where own weights that would leave their orthant spoil a direction, a step of each
+        #    weight by itself finds which of them are zero; then a Newton step is tried again.
+        if not by_diagonal and fell <= 0 and n_diagonal < MAX_DIAGONAL_STEPS:
+            by_diagonal, taken, n_diagonal = True, taken - 1, n_diagonal + 1
+            continue
+        by_diagonal = False
+        if fell <= NEGLIGIBLE * value:
+            break
+    return value
 
 
 @njit(SIGNATURE, cache=True, **OPTIONS)
@@ -92,208 +430,61 @@ def newton_users(
     for u in range(first, last):
         most_songs = max(most_songs, indptr[starts[u + 1]] - indptr[starts[u]])
         most_rows = max(most_rows, 1 + active_starts[u + 1] - active_starts[u])
-    songs = np.empty((most_songs, n_features), np.float32)
-    place = np.empty(most_songs, np.int64)
-    factor = np.empty(most_songs, np.float32)
-    begin = np.empty(most_rows + 1, np.int64)
-    exp, new_exp = np.empty(most_songs, np.float32), np.empty(most_songs, np.float32)
-    height, new_height = np.empty(most_rows, np.float32), np.empty(most_rows, np.float32)
     # Row 0 of all these is the user's, in the eigenbasis; row k the k-th active playlist's, whose
     # own weights are in the basis of the features.
-    shape = (most_rows, n_features)
-    at, new_at = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    slope, new_slope = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    gradient, orthant = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    metric, residual = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    direction, product = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    solution = np.zeros(shape, np.float32)
-    moved, image = np.empty(n_features, np.float32), np.empty(n_features, np.float32)
-
+    room = np.zeros((10, most_rows, n_features), np.float32)
+    at, solution = room[0], room[1]
+    heights, exponentials = (
+        np.empty((2, most_rows), np.float32),
+        np.empty((2, most_songs), np.float32),
+    )
+    scratch = np.empty((2, n_features), np.float32)
+    place = np.empty(most_songs, np.int64)
+    user = (
+        np.empty((most_songs, n_features), np.float32),
+        np.empty(most_songs, np.float32),
+        np.empty(most_rows + 1, np.int64),
+        np.empty(most_rows, np.int64),
+    )
+    model = (eigenvalues, variances, basis, log_z, mean, scale, weights, own0)
+    penalties = (user_l2, playlist_l1, push, offset)
+    state = (room[2], heights[0], exponentials[0], scratch[0])
+    tried = (room[3], room[4], heights[1], exponentials[1])
+    slopes, vectors = (room[5], room[6], room[7]), (room[8], room[9], scratch[1])
     for u in range(first, last):
-        n_rows = 1 + active_starts[u + 1] - active_starts[u]
-        # Gather the user's songs: those of playlists without own weights first.
-        n = 0
-        for k in range(n_rows):
-            begin[k] = n
-            row = u if k == 0 else n_users + active_starts[u] + k - 1
-            for i in range(starts[u], starts[u + 1]):
-                if row_of[i] == row:
-                    for entry in range(indptr[i], indptr[i + 1]):
-                        for j in range(n_features):
-                            songs[n, j] = features[indices[entry], j]
-                        place[n], factor[n] = entry, pull[i]
-                        n += 1
-        begin[n_rows] = n
+        n_rows = _gather(
+            u,
+            starts,
+            row_of,
+            active_starts,
+            n_users,
+            features,
+            indptr,
+            indices,
+            pull,
+            user,
+            place,
+        )
         for j in range(n_features):
             at[0, j] = step[u, j]
-        for k in range(1, n_rows):
-            for j in range(n_features):
+            for k in range(1, n_rows):
                 at[k, j] = own[active_starts[u] + k - 1, j]
-        value, promised = 0.0, 0.0
-
-        for newton in range(n_newton + 1):
-            # 1. Line search along the last Newton direction, within the orthant of own weights.
-            size, new_value = ONE, 0.0
-            accepted: Any = False
-            for _ in range(MAX_BACKTRACKS):
-                for k in range(n_rows):
-                    for j in range(n_features):
-                        new_at[k, j] = at[k, j]
-                        if newton > 0:
-                            new_at[k, j] += size * solution[k, j]
-                            if new_at[k, j] * orthant[k, j] < 0:
-                                new_at[k, j] = ZERO
-                # Value of the surrogate, and what its derivatives are made of.
-                new_value = 0.0
-                for j in range(n_features):
-                    away = offset[u, j] + new_at[0, j]
-                    new_value += user_l2 * away * away
-                for k in range(n_rows):
-                    row = u if k == 0 else n_users + active_starts[u] + k - 1
-                    for j in range(n_features):
-                        moved[j] = new_at[0, j]
-                    if k > 0:
-                        for a in range(n_features):
-                            change = new_at[k, a] - own0[row - n_users, a]
-                            new_value += playlist_l1 * abs(new_at[k, a])
-                            if change != 0:
-                                for j in range(n_features):
-                                    moved[j] += change * basis[a, j]
-                    # log Z + m.d + d'A d / 2, A = scale * diag(eigenvalues)
-                    rise = log_z[row]
-                    for j in range(n_features):
-                        bend = scale[row] * eigenvalues[j] * moved[j]
-                        rise += (mean[row, j] + HALF * bend) * moved[j]
-                        new_slope[k, j] = mean[row, j] + bend
-                        moved[j] += weights[row, j]
-                    new_height[k] = np.exp(min(rise, LARGEST_EXPONENT))
-                    new_value += new_height[k]
-                    for i in range(begin[k], begin[k + 1]):
-                        score = ZERO
-                        for j in range(n_features):
-                            score += songs[i, j] * moved[j]
-                        new_exp[i] = factor[i] * np.exp(min(-push * score, LARGEST_EXPONENT))
-                        new_value += new_exp[i] / push
-                accepted = newton == 0 or new_value <= value - SUFFICIENT_DECREASE * size * promised
-                if accepted:
-                    break
-                size *= BACKTRACK
-            if not accepted:
-                break
-            fell, value = value - new_value, new_value
-            at, new_at = new_at, at
-            slope, new_slope = new_slope, slope
-            exp, new_exp = new_exp, exp
-            height, new_height = new_height, height
-            if newton == n_newton or (newton > 0 and fell <= NEGLIGIBLE * value):
-                break
-
-            # 2. Gradient, and the diagonal of the Hessian as the metric of conjugate gradients.
-            for j in range(n_features):
-                residual[0, j] = -TWO * user_l2 * (offset[u, j] + at[0, j])
-                metric[0, j] = TWO * user_l2
-                orthant[0, j] = ZERO
-            for k in range(n_rows):
-                row = u if k == 0 else n_users + active_starts[u] + k - 1
-                for j in range(n_features):
-                    gradient[k, j] = height[k] * slope[k, j]
-                    metric[0, j] += height[k] * (
-                        scale[row] * eigenvalues[j] + slope[k, j] * slope[k, j]
-                    )
-                inner = ZERO
-                for i in range(begin[k], begin[k + 1]):
-                    curvature = push * exp[i]
-                    inner += curvature
-                    for j in range(n_features):
-                        gradient[k, j] -= exp[i] * songs[i, j]
-                        metric[0, j] += curvature * songs[i, j] * songs[i, j]
-                for j in range(n_features):
-                    residual[0, j] -= gradient[k, j]
-                if k > 0:
-                    # Own weights move that are not zero, or whose gradient exceeds the penalty.
-                    for a in range(n_features):
-                        pulled = ZERO
-                        for j in range(n_features):
-                            pulled += basis[a, j] * gradient[k, j]
-                        sign = ZERO
-                        if at[k, a] != 0:
-                            sign = ONE if at[k, a] > 0 else -ONE
-                        elif abs(pulled) > playlist_l1:
-                            sign = -ONE if pulled > 0 else ONE
-                        orthant[k, a] = sign
-                        residual[k, a] = -(pulled + playlist_l1 * sign) if sign != 0 else ZERO
-                        metric[k, a] = (height[k] * scale[row] + inner) * variances[a] + FLAT
-
-            # 3. Conjugate gradients on H s = -g over the user's and the moving own weights.
-            along: Any = 0.0
-            for k in range(n_rows):
-                for j in range(n_features):
-                    solution[k, j] = ZERO
-                    direction[k, j] = residual[k, j] / metric[k, j]
-                    product[k, j] = ZERO
-                    along += residual[k, j] * direction[k, j]
-            first_along, promised = along, 0.0
-            if not first_along > NEGLIGIBLE * value:
-                break
-            for _ in range(CG_STEPS):
-                for j in range(n_features):
-                    product[0, j] = TWO * user_l2 * direction[0, j]
-                for k in range(n_rows):
-                    row = u if k == 0 else n_users + active_starts[u] + k - 1
-                    for j in range(n_features):
-                        moved[j] = direction[0, j]
-                    if k > 0:
-                        for a in range(n_features):
-                            if orthant[k, a] != 0:
-                                for j in range(n_features):
-                                    moved[j] += direction[k, a] * basis[a, j]
-                    on_slope = ZERO
-                    for j in range(n_features):
-                        on_slope += slope[k, j] * moved[j]
-                    for j in range(n_features):
-                        bend = scale[row] * eigenvalues[j] * moved[j]
-                        image[j] = height[k] * (bend + on_slope * slope[k, j])
-                    for i in range(begin[k], begin[k + 1]):
-                        score = ZERO
-                        for j in range(n_features):
-                            score += songs[i, j] * moved[j]
-                        score *= push * exp[i]
-                        for j in range(n_features):
-                            image[j] += score * songs[i, j]
-                    for j in range(n_features):
-                        product[0, j] += image[j]
-                    if k > 0:
-                        for a in range(n_features):
-                            if orthant[k, a] != 0:
-                                pulled = ZERO
-                                for j in range(n_features):
-                                    pulled += basis[a, j] * image[j]
-                                product[k, a] = pulled
-                curved = 0.0
-                for k in range(n_rows):
-                    for j in range(n_features):
-                        curved += direction[k, j] * product[k, j]
-                if not curved > 0:
-                    break
-                ahead, new_along = np.float32(along / curved), 0.0
-                for k in range(n_rows):
-                    for j in range(n_features):
-                        solution[k, j] += ahead * direction[k, j]
-                        residual[k, j] -= ahead * product[k, j]
-                        new_along += residual[k, j] * residual[k, j] / metric[k, j]
-                promised += along * ahead
-                share, along = np.float32(new_along / along), new_along
-                if new_along <= CG_TOL * CG_TOL * first_along:
-                    break
-                for k in range(n_rows):
-                    for j in range(n_features):
-                        direction[k, j] = residual[k, j] / metric[k, j] + share * direction[k, j]
-
-        values[u] = value
+        values[u] = _minimise(
+            n_rows,
+            n_newton,
+            at,
+            user,
+            model,
+            penalties,
+            state,
+            slopes,
+            vectors,
+            solution,
+            tried,
+        )
         for j in range(n_features):
             step[u, j] = at[0, j]
-        for k in range(1, n_rows):
-            for j in range(n_features):
+            for k in range(1, n_rows):
                 own[active_starts[u] + k - 1, j] = at[k, j]
-        for i in range(n):
-            exps[place[i]] = exp[i]
+        for i in range(user[2][n_rows]):
+            exps[place[i]] = exponentials[0, i]
