@@ -264,7 +264,8 @@ def _conjugate_gradients(
     residual, metric, orthant = slopes
     direction, product, image = vectors
     n_features = image.size
-    along, promised = 0.0, 0.0
+    along: Any = 0.0
+    promised: Any = 0.0
     for k in range(n_rows):
         for j in range(n_features):
             direction[k, j] = solution[k, j]

@@ -6,20 +6,17 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
-from skmtc._utils.validation import check_choice, check_number
 from skmtc.optimize._arrays import with_constant
+from skmtc.optimize._checks import check_objective
 from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._penalty import l1_value, pseudo_gradient
 from skmtc.optimize._positives import Positives
 from skmtc.optimize._remote_pass import make_pass
-from skmtc.optimize._risks import Risk, empirical_risk
-from skmtc.optimize._terms import RiskTerms, playlist_losses
+from skmtc.optimize._risks import Risk, empirical_risk, playlist_losses, risk_terms
 
 Array = NDArray[np.float64]
-# Far from overflow, also for exp(push * score) in single precision.
-LARGE_SCORE = 8.0
 
 Loss = Literal["classification", "ranking"]
 
@@ -123,7 +120,7 @@ class MultitaskObjective:
     0, so each playlist costs 1 / push + 1:
 
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array, issparse
+    >>> from scipy.sparse import csr_array
     >>> from skmtc.optimize import MultitaskObjective
     >>> membership = csr_array(np.array([[1, 1, 0], [0, 1, 0]]))
     >>> objective = MultitaskObjective([[-1.0], [1.0], [2.0]], membership, [0, 0], push=2.0)
@@ -169,7 +166,7 @@ class MultitaskObjective:
             sample_weight = np.ones(membership.shape[0])
         self.sample_weight = np.array(sample_weight, dtype=np.float64)
         self.song_weight = None if song_weight is None else np.array(song_weight, dtype=np.float64)
-        self._check()
+        check_objective(self)
         self.n_playlists, self.n_songs = membership.shape
         self.n_features = self.features.shape[1] - (not fit_intercept)
         self.n_users = int(self.user_of_playlist.max()) + 1
@@ -326,97 +323,13 @@ class MultitaskObjective:
         gradient : ndarray of shape `shape`
             Its gradient; zero where the value is inf.
         """
-        losses, gradients = self.playlist_losses(self.terms(self.weights(coef)))
+        losses, gradients = playlist_losses(self, risk_terms(self, self.weights(coef)))
         user = self.split(coef)[1]
         with np.errstate(over="ignore"):
             value = (losses.sum() + self.user_l2 * np.sum(user * user)) / self.n_playlists
         if not np.isfinite(value):
             return np.inf, np.zeros(self.shape)
         return float(value), self.coef_gradient(gradients, coef)
-
-    def terms(
-        self,
-        weights: NDArray[np.floating[Any]],
-        *,
-        rows: NDArray[np.intp] | None = None,
-        groups: NDArray[np.intp] | None = None,
-        tiled_pass: TiledPass | None = None,
-    ) -> RiskTerms:
-        """Make one pass over the data at given weights of the playlists.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows, n_features)
-            Sums of shared, user and playlist weights.
-
-        rows : ndarray of shape (n_rows,), default=None
-            Codes of the playlists that `weights` are for; None stands for all.
-
-        groups : ndarray of shape (n_playlists,), default=None
-            Playlists with the same number, other than -1, have the same weights, which saves
-            work.
-
-        tiled_pass : TiledPass, default=None
-            Another pass over the songs, such as one over a sample of them.
-
-        Returns
-        -------
-        terms : RiskTerms
-            Means over the songs in each playlist and over the others, and their gradients, times
-            the weight of the playlist.
-        """
-        weights = self.padded(weights)
-        chosen = slice(None) if rows is None else rows
-        outside, inside = self.negative_divisors[chosen], self.positive_divisors[chosen]
-        positives = self.positives if rows is None else self.positives.take(rows)
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = positives.scores(weights)
-            shift = self._shift(positives.reduce(np.minimum, scores))
-            if shift.any():
-                weights = np.array(weights, dtype=np.float64)
-                weights[:, -1] -= shift
-                scores -= np.repeat(shift, positives.counts)
-                groups = None if groups is None else np.where(shift == 0, groups, -1)
-            sums = (tiled_pass or self.tiled_pass).negative_sums(weights, rows, groups=groups)
-            exp = np.exp(-self.push * scores)
-            gradient = -positives.sum_features(exp) / inside[:, None]
-            return RiskTerms(
-                negative=sums.exp / outside,
-                negative_gradient=self._cut(sums.exp_features) / outside[:, None],
-                positive=positives.reduce(np.add, exp) / inside,
-                positive_gradient=self._cut(gradient),
-                shift=shift,
-            )
-
-    def _shift(self, lowest: Array) -> Array:
-        """Return what to subtract from scores that would overflow, where the loss allows it."""
-        if self.loss == "classification":
-            return np.zeros(len(lowest))
-        return np.where(np.abs(lowest) > LARGE_SCORE, lowest, 0.0)
-
-    def playlist_losses(
-        self, terms: RiskTerms, rows: NDArray[np.intp] | None = None
-    ) -> tuple[Array, Array]:
-        """Combine the terms to each playlist's loss and its gradient.
-
-        Parameters
-        ----------
-        terms : RiskTerms
-            What a pass over the data gave.
-
-        rows : ndarray of shape (n_rows,), default=None
-            Codes of the playlists that `terms` are for; None stands for all.
-
-        Returns
-        -------
-        losses : ndarray of shape (n_playlists,)
-            Loss of each playlist.
-
-        gradients : ndarray of shape (n_playlists, n_features)
-            Gradient of each loss by the weights of its playlist.
-        """
-        counts = self.positives.counts if rows is None else self.positives.counts[rows]
-        return playlist_losses(terms, counts, self.push, self.loss)
 
     def coef_gradient(self, playlist_gradients: Array, coef: Array) -> Array:
         """Add up playlist gradients to the gradient of all coefficients, l2 penalty included.
@@ -443,25 +356,6 @@ class MultitaskObjective:
         gradient[1 + self.n_users :] = playlist_gradients
         return np.asarray(gradient / self.n_playlists)
 
-    def curvature(self, coef: Array) -> Array:
-        """Return the diagonal of each playlist's Hessian, for the classification loss.
-
-        Parameters
-        ----------
-        coef : ndarray of shape `shape`
-            Coefficients.
-
-        Returns
-        -------
-        diagonal : ndarray of shape (n_playlists, n_features)
-            Second derivative of each playlist's loss by each of its weights.
-        """
-        weights = self.padded(self.weights(coef))
-        exp = np.exp(-self.push * self.positives.scores(weights))
-        positive = self.positives.sum_squares(exp) / self.positive_divisors[:, None]
-        negative = self.tiled_pass.negative_square_sums(weights) / self.negative_divisors[:, None]
-        return np.asarray(self._cut(negative + self.push * positive))
-
     @property
     def l1(self) -> Array:
         """The l1 weight of each row of coefficients, as a column."""
@@ -469,21 +363,6 @@ class MultitaskObjective:
         rows[0] = self.shared_l1
         rows[1 + self.n_users :] = self.playlist_l1 / self.n_playlists
         return rows
-
-    @property
-    def scale(self) -> Array:
-        """The order of size of the second derivative by each coefficient.
-
-        It takes that of a playlist's loss for the mean square of the feature, as it is at zero.
-        """
-        squares = self.features * self.features
-        feature_scale = np.asarray(squares.mean(axis=0), dtype=np.float64)[: self.n_features]
-        feature_scale[feature_scale == 0] = 1.0
-        weight = self.sample_weight
-        factors = np.concatenate([[weight.sum()], self._sum_by_user @ weight, weight])
-        scale = np.outer(factors, feature_scale)
-        self.split(scale)[1][:] += 2 * self.user_l2
-        return np.asarray(scale / self.n_playlists)
 
     def l1_value(self, coef: Array) -> float:
         """Evaluate the l1 penalties.
@@ -531,26 +410,6 @@ class MultitaskObjective:
             max(shared[0], np.max(user / share), np.max(playlist, initial=0.0) * self.n_playlists)
         )
 
-    def l1_thresholds(self, coef: Array) -> tuple[float, float]:
-        """Return the penalties above which zero playlist or shared weights stay zero.
-
-        Where the playlist rows of `coef` are zero and the other rows optimal, they are optimal
-        for every `playlist_l1` from the first number on; likewise the shared row and the second.
-
-        Parameters
-        ----------
-        coef : ndarray of shape `shape`
-            Coefficients.
-
-        Returns
-        -------
-        playlist_l1, shared_l1 : float
-            The two thresholds.
-        """
-        gradient = self.value_and_gradient(coef)[1]
-        shared, _, playlist = self.split(gradient)
-        return float(np.abs(playlist).max() * self.n_playlists), float(np.abs(shared).max())
-
     def risk(self, coef: Array, kind: Risk = "classification") -> float:
         """Evaluate one of the paper's empirical risks, without penalties.
 
@@ -572,73 +431,6 @@ class MultitaskObjective:
         """
         return empirical_risk(self, coef, kind)
 
-    def _check(self) -> None:
-        counts = np.diff(self.membership.indptr)
-        if counts.size == 0 or counts.min() == 0 or counts.max() >= self.membership.shape[1]:
-            raise ValueError(
-                "Every playlist must hold at least one song and lack at least one; got "
-                f"{int(np.sum(counts == 0))} empty and "
-                f"{int(np.sum(counts >= self.membership.shape[1]))} full ones of {len(counts)}. "
-                "Leave these playlists out."
-            )
-        if self.features.shape[0] != self.membership.shape[1]:
-            raise ValueError(
-                "`features` must have one row per song; got "
-                f"{self.features.shape[0]} rows for {self.membership.shape[1]} songs. Check both."
-            )
-        values = self.features.data if issparse(self.features) else self.features
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"`features` must be finite; got {int((~np.isfinite(values)).sum())} values that "
-                "are NaN or inf. Fill them in."
-            )
-        owners = np.unique(self.user_of_playlist)
-        if not np.array_equal(owners, np.arange(len(owners))):
-            raise ValueError(
-                "`user_of_playlist` must use every code from 0 to the number of users - 1; got "
-                f"{len(owners)} codes from {owners.min()} to {owners.max()}. Make codes with "
-                "np.unique(..., return_inverse=True)."
-            )
-        if len(self.user_of_playlist) != len(counts):
-            raise ValueError(
-                f"`user_of_playlist` must name one owner per playlist; got "
-                f"{len(self.user_of_playlist)} for {len(counts)} playlists. Check both arrays."
-            )
-        weight = self.sample_weight
-        if weight.shape != counts.shape or not (np.isfinite(weight) & (weight > 0)).all():
-            raise ValueError(
-                f"`sample_weight` must hold one positive number per playlist; got shape "
-                f"{weight.shape} for {len(counts)} playlists, and "
-                f"{int(np.sum(~(np.isfinite(weight) & (weight > 0))))} numbers that are not "
-                "positive and finite. Leave playlists of weight 0 out."
-            )
-        if self.song_weight is not None:
-            self._check_song_weight(counts)
-        for name in ("user_l2", "playlist_l1", "shared_l1"):
-            check_number(name, getattr(self, name), at_least=0)
-        check_number("push", self.push, above=0)
-        check_choice("loss", self.loss, ("classification", "ranking"))
-
-    def _check_song_weight(self, counts: NDArray[np.integer[Any]]) -> None:
-        weight = self.song_weight
-        assert weight is not None
-        if (
-            weight.shape != self.membership.shape[1:]
-            or not (np.isfinite(weight) & (weight >= 0)).all()
-        ):
-            raise ValueError(
-                f"`song_weight` must hold one number per song, finite and not negative; got shape "
-                f"{weight.shape} for {self.membership.shape[1]} songs. Check the weights."
-            )
-        has_weight = weight > 0
-        own = np.add.reduceat(has_weight[self.membership.indices], self.membership.indptr[:-1])
-        n_bare = int(np.sum(own == has_weight.sum()))
-        if n_bare:
-            raise ValueError(
-                "Every playlist must lack at least one song whose `song_weight` is positive; got "
-                f"{n_bare} playlists of {len(counts)} that lack none. Sample more songs."
-            )
-
     def padded(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Add the weight 0 of the constant feature where there is no intercept.
 
@@ -655,6 +447,3 @@ class MultitaskObjective:
         if self.fit_intercept:
             return weights
         return np.hstack([weights, np.zeros((len(weights), 1))])
-
-    def _cut(self, sums: Array) -> Array:
-        return sums if self.fit_intercept else sums[:, :-1]

@@ -92,7 +92,7 @@ def solve_owlqn(
     """
     start = perf_counter()
     coef = objective.zeros() if coef0 is None else np.array(coef0, dtype=np.float64)
-    l1, scale = objective.l1, objective.scale
+    l1, scale = objective.l1, coefficient_scale(objective)
     smooth, gradient = objective.value_and_gradient(coef)
     if not np.isfinite(smooth):  # a start that overflows is no start
         coef = objective.zeros()
@@ -142,6 +142,21 @@ def solve_owlqn(
         message="optimality is at most tol" if converged else message,
         history=history,
     )
+
+
+def coefficient_scale(objective: MultitaskObjective) -> Array:
+    """Return the order of size of the second derivative by each coefficient.
+
+    It takes that of a playlist's loss for the mean square of the feature, as it is at zero.
+    """
+    squares = objective.features * objective.features
+    mean_squares = np.asarray(squares.mean(axis=0), dtype=np.float64)[: objective.n_features]
+    mean_squares[mean_squares == 0] = 1.0
+    weight = objective.sample_weight
+    of_user = np.bincount(objective.user_of_playlist, weight)
+    scale = np.outer(np.concatenate([[weight.sum()], of_user, weight]), mean_squares)
+    objective.split(scale)[1][:] += 2 * objective.user_l2
+    return np.asarray(scale / objective.n_playlists)
 
 
 def _direction(slope: Array, pairs: Pairs, l1: Array, scale: Array) -> Array:

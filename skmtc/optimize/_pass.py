@@ -161,18 +161,6 @@ class TiledPass:
             sums[little] = self._sums(weights[little], little)
         return sums
 
-    def negative_square_sums(self, weights: FloatArray) -> NDArray[np.float64]:
-        """Sum exp(score) * features**2 over each playlist's negatives."""
-        squares = self.features * self.features
-        sums = np.zeros((len(weights), self.n_features))
-
-        def add_block(block: slice) -> None:
-            for tile, exp in zip(self.tiles, self._tile_exp(weights, None, block), strict=True):
-                sums[block] += np.asarray(exp @ squares[tile])
-
-        self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
-        return sums
-
     def weigh_negatives_from(
         self, weights: FloatArray, threshold: NDArray[np.float64]
     ) -> NDArray[np.float64]:

@@ -51,19 +51,10 @@ class Positives:
 
     def sum_features(self, values: FloatArray) -> NDArray[np.float64]:
         """Sum the features of each playlist's songs, weighted by one value per membership."""
-        return self._sum_over_songs(values, self.features)
-
-    def sum_squares(self, values: FloatArray) -> NDArray[np.float64]:
-        """Sum the squared features of each playlist's songs, weighted likewise."""
-        return self._sum_over_songs(values, self.features * self.features)
-
-    def _sum_over_songs(
-        self, values: FloatArray, features: FloatArray | csr_array
-    ) -> NDArray[np.float64]:
         weighted = csr_array(
             (values, self.membership.indices, self.membership.indptr), shape=self.membership.shape
         )
-        sums = weighted @ features
+        sums = weighted @ self.features
         return np.asarray(sums.toarray() if issparse(sums) else sums, dtype=np.float64)
 
     def reduce(self, ufunc: np.ufunc, values: FloatArray) -> NDArray[np.float64]:

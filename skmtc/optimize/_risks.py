@@ -1,19 +1,149 @@
-"""The paper's empirical risks, and the objective over all songs after a fit on a sample."""
+"""The empirical risks: what one pass tells about each playlist, and the losses made of it."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skmtc.optimize._pass import TiledPass
 from skmtc.optimize._remote_pass import make_pass
 
 if TYPE_CHECKING:
     from skmtc.optimize._objective import MultitaskObjective
 
+Array = NDArray[np.float64]
 # Playlists whose exact losses tell how far the objective is from that over a sample of songs.
 EXACT_PLAYLISTS = 1024
-
 Risk = Literal["classification", "p-norm push", "bottom-push", "bottom-push exponential"]
+# Far from overflow, also for exp(push * score) in single precision.
+LARGE_SCORE = 8.0
+
+
+class RiskTerms(NamedTuple):
+    """What one pass over the data tells about each playlist.
+
+    Attributes
+    ----------
+    negative : ndarray of shape (n_playlists,)
+        Mean of exp(score) over the songs outside the playlist, times its weight.
+
+    negative_gradient : ndarray of shape (n_playlists, n_features)
+        Its gradient. Divided by `negative`, it is the mean of the songs, weighted by exp(score).
+
+    positive : ndarray of shape (n_playlists,)
+        Mean of exp(-push * score) over the songs of the playlist; for the classification loss,
+        times its weight.
+
+    positive_gradient : ndarray of shape (n_playlists, n_features)
+        Gradient of `positive / push`.
+
+    shift : ndarray of shape (n_playlists,)
+        What was subtracted from the scores before. A ranking loss does not change with it, so it
+        keeps both its factors from overflow; it is zero for the classification loss.
+    """
+
+    negative: Array
+    negative_gradient: Array
+    positive: Array
+    positive_gradient: Array
+    shift: Array
+
+
+def risk_terms(
+    objective: "MultitaskObjective",
+    weights: NDArray[np.floating[Any]],
+    *,
+    rows: NDArray[np.intp] | None = None,
+    groups: NDArray[np.intp] | None = None,
+    tiled_pass: TiledPass | None = None,
+) -> RiskTerms:
+    """Make one pass over the data at given weights of the playlists.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        The problem.
+
+    weights : ndarray of shape (n_rows, n_features)
+        Sums of shared, user and playlist weights.
+
+    rows : ndarray of shape (n_rows,), default=None
+        Codes of the playlists that `weights` are for; None stands for all.
+
+    groups : ndarray of shape (n_playlists,), default=None
+        Playlists with the same number, other than -1, have the same weights, which saves work.
+
+    tiled_pass : TiledPass, default=None
+        Another pass over the songs, such as one over a sample of them.
+
+    Returns
+    -------
+    terms : RiskTerms
+        Means over the songs in each playlist and over the others, and their gradients, times the
+        weight of the playlist.
+    """
+    weights, width = objective.padded(weights), objective.n_features
+    chosen = slice(None) if rows is None else rows
+    outside, inside = objective.negative_divisors[chosen], objective.positive_divisors[chosen]
+    positives = objective.positives if rows is None else objective.positives.take(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = positives.scores(weights)
+        shift = np.zeros(len(weights))
+        if objective.loss == "ranking":  # which does not change with it
+            lowest = positives.reduce(np.minimum, scores)
+            shift = np.where(np.abs(lowest) > LARGE_SCORE, lowest, 0.0)
+        if shift.any():
+            weights = np.array(weights, dtype=np.float64)
+            weights[:, -1] -= shift
+            scores -= np.repeat(shift, positives.counts)
+            groups = None if groups is None else np.where(shift == 0, groups, -1)
+        sums = (tiled_pass or objective.tiled_pass).negative_sums(weights, rows, groups=groups)
+        exp = np.exp(-objective.push * scores)
+        pulled = positives.sum_features(exp)[:, :width]
+        return RiskTerms(
+            negative=sums.exp / outside,
+            negative_gradient=sums.exp_features[:, :width] / outside[:, None],
+            positive=positives.reduce(np.add, exp) / inside,
+            positive_gradient=-pulled / inside[:, None],
+            shift=shift,
+        )
+
+
+def playlist_losses(
+    objective: "MultitaskObjective", terms: RiskTerms, rows: NDArray[np.intp] | None = None
+) -> tuple[Array, Array]:
+    """Combine the terms to each playlist's loss and its gradient.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        The problem.
+
+    terms : RiskTerms
+        What a pass over the data gave.
+
+    rows : ndarray of shape (n_rows,), default=None
+        Codes of the playlists that `terms` are for; None stands for all.
+
+    Returns
+    -------
+    losses : ndarray of shape (n_playlists,)
+        Loss of each playlist.
+
+    gradients : ndarray of shape (n_playlists, n_features)
+        Gradient of each loss by the weights of its playlist.
+    """
+    push = objective.push
+    counts = objective.positives.counts[slice(None) if rows is None else rows]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if objective.loss == "classification":
+            losses = terms.negative + terms.positive / push
+            return losses, terms.negative_gradient + terms.positive_gradient
+        # The sum of positives to the power 1 / push, as a factor of the negatives.
+        factor = (counts * terms.positive) ** (1 / push)
+        losses = factor * terms.negative
+        pull = (losses / terms.positive)[:, None] * terms.positive_gradient
+        return losses, factor[:, None] * terms.negative_gradient + pull
 
 
 def empirical_risk(objective: "MultitaskObjective", coef: NDArray[np.float64], kind: Risk) -> float:
@@ -30,8 +160,8 @@ def empirical_risk(objective: "MultitaskObjective", coef: NDArray[np.float64], k
             negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_weights
             exp = positives.reduce(np.add, np.exp(-push * scores))
             return float(np.mean(weight * (exp / (push * positives.counts) + negative)))
-        # The other two do not change when scores move, and cannot overflow for nothing if the
-        # lowest score of each playlist moves to zero.
+        # The other two are shift-invariant: shift the lowest score of each playlist to zero to
+        # avoid overflow.
         weights = np.array(weights, dtype=np.float64)
         weights[:, -1] -= lowest
         negative = objective.tiled_pass.negative_sums(weights).exp / objective.negative_weights
@@ -83,16 +213,16 @@ def objective_over_all_songs(
     rows = np.sort(rng.choice(n, size=min(n, EXACT_PLAYLISTS), replace=False))
     shared, user, playlist = objective.split(coef)
     weights = playlist[rows] + user[objective.user_of_playlist[rows]] + shared
-    sampled = objective.terms(weights, rows=rows)
+    sampled = risk_terms(objective, weights, rows=rows)
     all_songs = make_pass(objective.features, objective.membership, objective.n_jobs)
-    whole = objective.terms(weights, rows=rows, tiled_pass=all_songs)
-    # `terms` divides by the weights of the sampled songs outside a playlist, not by their number.
+    whole = risk_terms(objective, weights, rows=rows, tiled_pass=all_songs)
+    # `risk_terms` divides by the weights of the sampled songs outside a playlist, not by their number.
     n_outside = objective.n_songs - objective.positives.counts[rows]
     ratio = objective.negative_weights[rows] / n_outside
     whole = whole._replace(
         negative=ratio * whole.negative, negative_gradient=ratio[:, None] * whole.negative_gradient
     )
-    exact, estimated = (objective.playlist_losses(terms, rows)[0] for terms in (whole, sampled))
+    exact, estimated = (playlist_losses(objective, terms, rows)[0] for terms in (whole, sampled))
     difference = exact - estimated
     error = 0.0
     if len(rows) < n:

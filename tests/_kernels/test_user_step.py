@@ -7,11 +7,9 @@ from problems import make_coef, make_objective
 from skmtc._kernels import loading
 from skmtc._utils.threads import Threads
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
-from skmtc.optimize.prox_newton._blocks import Start, SweepRules
-from skmtc.optimize.prox_newton._inner import InnerProblem
-from skmtc.optimize.prox_newton._problem import SortedProblem
+from skmtc.optimize.prox_newton._inner import SWEEP_STEPS, InnerProblem
+from skmtc.optimize.prox_newton._problem import SortedProblem, Totals
 from skmtc.optimize.prox_newton._surrogate import Expansion
-from skmtc.optimize.prox_newton._user_step import Totals
 
 
 @pytest.fixture(autouse=True)
@@ -63,14 +61,14 @@ def _sweep_one_by_one(inner, point, damping):
             users=slice(u, u + 1),
             local=type(inner.problem.users)(np.array([0]), counts[u : u + 1]),
         )
-        start = Start(
+        start = Totals(point.totals.playlist[block.playlists], point.totals.user[block.users])
+        end, gain, new_caution, _ = inner.sweep_block(
             block,
-            inner.expansion.take(block.playlists),
-            Totals(point.totals.playlist[block.playlists], point.totals.user[block.users]),
+            start,
+            point.shared.astype(inner.problem.dtype),
             damping[block.playlists],
+            n_steps=SWEEP_STEPS,
         )
-        rules = SweepRules(point.shared.astype(inner.problem.dtype), inner.penalties, 0.0)
-        end, gain, new_caution, _ = inner.problem.on_blocks.sweep(start, rules)
         ends.append(end)
         gains += gain.sum()
         cautions.append(new_caution)

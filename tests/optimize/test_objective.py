@@ -75,7 +75,6 @@ def test_dense_equals_sparse(loss):
     sparse_value, sparse_gradient = sparse.value_and_gradient(coef)
     np.testing.assert_allclose(sparse_value, value, rtol=1e-13)
     np.testing.assert_allclose(sparse_gradient, gradient, atol=1e-13)
-    np.testing.assert_allclose(sparse.curvature(coef), dense.curvature(coef), rtol=1e-10)
     for kind in RISKS:
         np.testing.assert_allclose(sparse.risk(coef, kind), dense.risk(coef, kind))
 
@@ -109,21 +108,6 @@ def test_blocks_change_nothing(monkeypatch):
     assert risk == objective.risk(coef, "bottom-push")
 
 
-def test_curvature_is_the_derivative_of_playlist_gradients():
-    objective = make_objective(6, push=2.0)
-    coef = make_coef(objective)
-    step = 1e-6
-    for feature in range(objective.n_features):
-        ahead, behind = coef.copy(), coef.copy()
-        ahead[6:, feature] += step
-        behind[6:, feature] -= step
-        rise = (objective.value_and_gradient(ahead)[1] - objective.value_and_gradient(behind)[1])[
-            6:, feature
-        ]
-        expected = rise / (2 * step) * objective.n_playlists
-        np.testing.assert_allclose(objective.curvature(coef)[:, feature], expected, rtol=1e-6)
-
-
 @pytest.mark.parametrize("scale", [1e3, 1e4, 1e200])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_overflow_is_infinite_never_nan(scale, loss):
@@ -155,7 +139,6 @@ def test_kkt_residual_by_hand():
         [[3.0], [0.0], [2.0]], [[1, 0, 0]], [0], user_l2=1, playlist_l1=0.5, shared_l1=0.25
     )
     assert objective.kkt_residual(objective.zeros()) == pytest.approx(2.0)
-    assert objective.l1_thresholds(objective.zeros()) == pytest.approx((2.0, 2.0))
 
 
 def test_lemma_1():

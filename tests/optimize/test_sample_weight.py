@@ -7,8 +7,9 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array, vstack
 
 from skmtc.optimize import MultitaskObjective, solve_owlqn, solve_prox_newton
+from skmtc.optimize._risks import playlist_losses, risk_terms
 from skmtc.optimize.prox_newton import _exact
-from skmtc.optimize.prox_newton._exact import ExactLosses
+from skmtc.optimize.prox_newton._exact_losses import ExactLosses
 from skmtc.optimize.prox_newton._fixed_shared import FixedShared, solve_users
 from skmtc.optimize.prox_newton._problem import SortedProblem
 
@@ -64,25 +65,12 @@ def test_losses_are_the_papers_times_the_weights(loss, kind):
     )
     coef = make_coef(objective)
     weights = objective.weights(coef)
-    losses, _ = objective.playlist_losses(objective.terms(weights))
+    losses, _ = playlist_losses(objective, risk_terms(objective, weights))
     extended = np.hstack([features, np.ones((len(features), 1))])
     for i in range(len(owners)):
         risk = transcribed_risk(extended, membership[[i]], weights[[i]], 2.0, kind)
         np.testing.assert_allclose(losses[i], weight[i] * risk, rtol=1e-12)
     np.testing.assert_allclose(objective.risk(coef, kind), losses.mean())
-
-
-def test_curvature_is_the_derivative_of_playlist_gradients():
-    objective = _weighted(6, push=2.0)
-    coef = make_coef(objective)
-    curvature, step = objective.curvature(coef), 1e-6
-    for feature in range(objective.n_features):
-        ahead, behind = coef.copy(), coef.copy()
-        ahead[6:, feature] += step
-        behind[6:, feature] -= step
-        rise = objective.value_and_gradient(ahead)[1] - objective.value_and_gradient(behind)[1]
-        expected = rise[6:, feature] * objective.n_playlists / (2 * step)
-        np.testing.assert_allclose(curvature[:, feature], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -128,8 +116,8 @@ def test_exact_derivatives(loss):
     losses = ExactLosses(problem.objective, problem.features)
     weights = np.random.default_rng(0).normal(scale=0.3, size=(12, problem.features.shape[1]))
     at = losses.expand(weights)
-    terms = problem.objective.terms(weights)
-    expected, gradients = problem.objective.playlist_losses(terms)
+    terms = risk_terms(problem.objective, weights)
+    expected, gradients = playlist_losses(problem.objective, terms)
     np.testing.assert_allclose(at.losses, expected)
     np.testing.assert_allclose(at.gradients, gradients, atol=1e-12)
     step = 1e-6

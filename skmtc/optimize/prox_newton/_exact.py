@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from skmtc._utils.chunking import row_batches
-from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._penalty import pseudo_gradient
-from skmtc.optimize.prox_newton._user_step import Penalties, Users
+from skmtc.optimize.prox_newton._exact_losses import ExactLosses, Expansion2
+from skmtc.optimize.prox_newton._problem import Iterate, Penalties, SortedProblem, Totals, Users
+from skmtc.optimize.prox_newton._state import SolverState
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -46,6 +45,8 @@ MAX_BACKTRACKS = 16
 BACKTRACK = 0.4
 # Share of the decrease of the model that the objective must show.
 SUFFICIENT_DECREASE = 0.1
+# The bound on the suboptimality is exact to second order; half of `tol` leaves room for the rest.
+SAFETY = 0.5
 # A step that changes an exponent by more than this proves nothing about the suboptimality.
 LARGEST_CHANGE = 1.0
 
@@ -64,26 +65,6 @@ class Coefficients(NamedTuple):
     shared: Array
     user: Array
     playlist: Array
-
-
-class Expansion2(NamedTuple):
-    """Losses of the playlists at some weights, with exact gradients and Hessians.
-
-    Attributes
-    ----------
-    losses : ndarray of shape (n_playlists,)
-        Losses.
-
-    gradients : ndarray of shape (n_playlists, n_features)
-        Their gradients.
-
-    hessians : ndarray of shape (n_playlists, n_features, n_features)
-        Their Hessians.
-    """
-
-    losses: Array
-    gradients: Array
-    hessians: Array
 
 
 class Move(NamedTuple):
@@ -109,117 +90,6 @@ class Move(NamedTuple):
     losses: Array
     decreases: Array
     bounds: Array
-
-
-class ExactLosses:
-    """Losses with exact Hessians, in double precision.
-
-    Parameters
-    ----------
-    objective : MultitaskObjective
-        The problem, with the playlists of each user side by side.
-
-    features : ndarray or csr_array of shape (n_songs, n_features)
-        The columns of the features that have weights.
-    """
-
-    def __init__(self, objective: MultitaskObjective, features: Array | csr_array) -> None:
-        self.features = np.asarray(to_dense(features), dtype=np.float64)
-        self.membership = objective.membership
-        self.sample_weight = objective.sample_weight
-        weight = objective.song_weight
-        weight = np.ones(objective.n_songs) if weight is None else weight
-        self._has_weight = weight > 0
-        self._log_weight = np.log(np.where(self._has_weight, weight, 1.0))
-        self._negative_weights = objective.negative_weights
-        self.push, self.is_ranking = objective.push, objective.loss == "ranking"
-        self._row_bytes = 8 * objective.n_songs * (4 + features.shape[1])
-
-    def _batches(self, n_rows: int) -> Any:
-        for rows in row_batches(n_rows, self._row_bytes):
-            yield rows, self.membership[rows].toarray() != 0
-
-    def losses(self, weights: Array) -> Array:
-        """Return the loss of each playlist; inf where it overflows."""
-        losses = np.empty(len(weights))
-        for rows, inside in self._batches(len(weights)):
-            losses[rows] = self._losses(weights[rows] @ self.features.T, inside, rows)[0]
-        return losses
-
-    def gradients(self, weights: Array) -> tuple[Array, Array]:
-        """Return the loss of each playlist and its gradient."""
-        losses, gradients = np.empty(len(weights)), np.empty(weights.shape)
-        for rows, inside in self._batches(len(weights)):
-            losses[rows], slopes, _ = self._losses(weights[rows] @ self.features.T, inside, rows)
-            gradients[rows] = slopes @ self.features
-        return losses, gradients
-
-    def expand(self, weights: Array) -> Expansion2:
-        """Return losses, gradients and Hessians."""
-        n, d = weights.shape
-        out = Expansion2(np.empty(n), np.empty((n, d)), np.empty((n, d, d)))
-        for rows, inside in self._batches(n):
-            scores = weights[rows] @ self.features.T
-            out.losses[rows], slopes, curvatures = self._losses(scores, inside, rows)
-            out.gradients[rows] = slopes @ self.features
-            # H_i = sum_m curvature_im x_m x_m' (+ rank-one parts of a ranking loss)
-            weighted = curvatures[:, None, :] * self.features.T
-            out.hessians[rows] = weighted @ self.features
-            if self.is_ranking:
-                self._add_rank_one(out, rows, scores, inside)
-        return out
-
-    def _losses(self, scores: Array, inside: Mask, rows: slice) -> tuple[Array, Array, Array]:
-        """Return losses, and their first and second derivatives by single scores."""
-        weight = self.sample_weight[rows, None]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self.is_ranking:
-                return self._ranking(scores, inside, rows)
-            counts = inside.sum(axis=1, keepdims=True)
-            others = self._negative_weights[rows, None]
-            pull = np.exp(np.where(inside, -self.push * scores, -np.inf)) * (weight / counts)
-            rest = np.exp(self._negative_scores(scores, inside)) * (weight / others)
-            losses = pull.sum(axis=1) / self.push + rest.sum(axis=1)
-            return losses, rest - pull, rest + self.push * pull
-
-    def _negative_scores(self, scores: Array, inside: Mask) -> Array:
-        """Return scores plus logarithms of the songs' weights; -inf for own songs."""
-        return np.where(~inside & self._has_weight, scores + self._log_weight, -np.inf)
-
-    def _ranking(self, scores: Array, inside: Mask, rows: slice) -> tuple[Array, Array, Array]:
-        """Expand exp(psi), psi = log-sum-exp(-p s) / p over the songs + log-mean-exp(s) outside."""
-        pull, log_pull = _softmax(np.where(inside, -self.push * scores, -np.inf))
-        rest, log_rest = _softmax(self._negative_scores(scores, inside))
-        log_rest -= np.log(self._negative_weights[rows])
-        losses = self.sample_weight[rows] * np.exp(log_pull / self.push + log_rest)
-        scale = losses[:, None]
-        return losses, scale * (rest - pull), scale * (rest + self.push * pull)
-
-    def _add_rank_one(self, out: Expansion2, rows: slice, scores: Array, inside: Mask) -> None:
-        """Add phi (grad psi grad psi' - m m' - p n n'), m and n the means outside and inside."""
-        pull, _ = _softmax(np.where(inside, -self.push * scores, -np.inf))
-        rest, _ = _softmax(self._negative_scores(scores, inside))
-        n, m = pull @ self.features, rest @ self.features
-        phi = out.losses[rows, None, None]
-        for sign, v in ((1.0, m - n), (-1.0, m), (-self.push, n)):
-            out.hessians[rows] += sign * phi * v[:, :, None] * v[:, None, :]
-
-    def largest_change(self, step: Array) -> Array:
-        """Return the largest change of an exponent, by playlist, for a step of the weights."""
-        change = np.empty(len(step))
-        for rows, inside in self._batches(len(step)):
-            scores = np.abs(step[rows] @ self.features.T)
-            scores *= np.where(inside, self.push, self._has_weight)
-            change[rows] = scores.max(axis=1)
-        return change
-
-
-def _softmax(values: Array) -> tuple[Array, Array]:
-    """Return exp(values) of each row, scaled to the sum 1, and the logarithm of the sum."""
-    highest = values.max(axis=1, keepdims=True)
-    exp = np.exp(values - highest)
-    total = exp.sum(axis=1, keepdims=True)
-    return exp / total, (highest + np.log(total))[:, 0]
 
 
 class ExactModel:
@@ -507,3 +377,81 @@ class ExactNewton:
     def weights(self, at: Coefficients) -> Array:
         """Return the weights of the playlists."""
         return np.asarray(at.shared + self.users.spread(at.user) + at.playlist)
+
+
+class ExactSolver(SolverState):
+    """The solver for small problems: Newton steps with exact Hessians.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        What to minimise, small enough for exact Hessians.
+
+    tol : float
+        Relative suboptimality to reach.
+    """
+
+    stalled = False
+
+    def __init__(self, objective: MultitaskObjective, tol: float) -> None:
+        super().__init__(objective, tol)
+        self.losses = ExactLosses(self.problem.objective, self.problem.features)
+        self.converged = False
+
+    def forget_history(self) -> None:
+        """Start to count anew."""
+        super().forget_history()
+        self.converged = False
+
+    def start(self, coef0: Array | None) -> Iterate:
+        """Start at the coefficients given, or at zero if the objective is lower there."""
+        shape = (self.problem.given.shape[0], self.problem.given.n_features)
+        point = self._iterate(coefficients_of(self.problem, np.zeros(shape)))
+        if coef0 is not None:
+            given = self._iterate(coefficients_of(self.problem, coef0))
+            if self.problem.value(given) < self.problem.value(point):
+                point = given
+        if not self.history["objective"]:
+            self.record(point)
+        return point
+
+    def iterate(self, point: Iterate) -> Iterate:
+        """Take a Newton step; the decrement of its model bounds the suboptimality before it."""
+        newton = ExactNewton(
+            self.losses, self.problem.users, self.problem.penalties, fixed_shared=False
+        )
+        at = Coefficients(*split_totals(self.problem, point))
+        expansion = newton.expand(at)
+        move = newton.step(at, expansion)
+        self.passes += 1
+        self.predicted = float(move.bounds[0])
+        fell = bool(move.decreases.sum() > 0)
+        self.null_steps = 0 if fell else self.null_steps + 1
+        new = self._iterate(move.at) if fell else point
+        # What was left before the step bounds what is left after it.
+        self.record(new)
+        newest = self.newest()
+        certified = newest["optimality"] <= SAFETY * self.tol
+        self.converged = certified or newest["dual_gap"] <= self.tol
+        return new
+
+    def _iterate(self, at: Coefficients) -> Iterate:
+        """Evaluate coefficients, with gradients."""
+        user = at.user + at.shared
+        weights = self.problem.users.spread(user) + at.playlist
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses, gradients = self.losses.gradients(weights)
+        nothing = np.empty((len(losses), 0))
+        return Iterate(Totals(weights, user), at.shared, nothing, nothing, losses, gradients)
+
+
+def coefficients_of(problem: SortedProblem, coef: Array) -> Coefficients:
+    """Return coefficients with the playlists of each user side by side."""
+    shared, user, playlist = problem.given.split(coef[:, : problem.given.n_features])
+    return Coefficients(shared, user, playlist[problem.order])
+
+
+def split_totals(problem: SortedProblem, point: Iterate) -> tuple[Array, Array, Array]:
+    """Return the shared, user and playlist weights of an iterate, in double precision."""
+    playlist, user = (np.asarray(part, dtype=np.float64) for part in point.totals)
+    return point.shared, user - point.shared, playlist - problem.users.spread(user)

@@ -11,21 +11,25 @@ from scipy.sparse import csr_array
 
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._result import SolverResult
-from skmtc.optimize.prox_newton._blocks import SWEEP_STEPS
-from skmtc.optimize.prox_newton._certificate import user_gaps
 from skmtc.optimize.prox_newton._curvature import Curvature
-from skmtc.optimize.prox_newton._exact import Coefficients, ExactLosses, ExactNewton, is_small
-from skmtc.optimize.prox_newton._exact_solver import SAFETY, split_totals
-from skmtc.optimize.prox_newton._inner import InnerProblem
-from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem
-from skmtc.optimize.prox_newton._solver import (
+from skmtc.optimize.prox_newton._exact import (
+    SAFETY,
+    Coefficients,
+    ExactNewton,
+    is_small,
+    split_totals,
+)
+from skmtc.optimize.prox_newton._exact_losses import ExactLosses
+from skmtc.optimize.prox_newton._inner import SWEEP_STEPS, InnerProblem
+from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem, Totals
+from skmtc.optimize.prox_newton._prox_newton import (
     LOOSE_GAP,
-    MAX_NULL_STEPS,
     MOST_SHORT_STEPS,
     WORTHWHILE,
     ProxNewton,
 )
-from skmtc.optimize.prox_newton._user_step import Totals
+from skmtc.optimize.prox_newton._solver import MAX_NULL_STEPS
+from skmtc.optimize.prox_newton._state import user_gaps
 
 Array = NDArray[np.float64]
 
@@ -233,7 +237,7 @@ class UsersOnly(ProxNewton):
         if coef0 is not None and np.any(coef0[1:]):
             self.users_first = False
             totals, _ = self.problem.totals_of(coef0)
-            point, _ = self._accept(common, totals, self.shared)
+            point, _ = self._backtrack(common, self.problem.evaluate(totals, self.shared))
         self.curvature = Curvature(self.curvature.scale, None, None)
         self._take_covariance(point.totals)
         self.swept = point.totals
@@ -265,7 +269,8 @@ class UsersOnly(ProxNewton):
         """Make a pass where the sweep ended, accept user by user, learn."""
         self.n_iterations += 1
         before = self.problem.user_values(point, point.shared)
-        new, rejected = self._accept(point, self.swept, point.shared)
+        new = self.problem.evaluate(self.swept, point.shared)
+        new, rejected = self._backtrack(point, new)
         fell = before - self.problem.user_values(new, new.shared)
         self._learn(point, new)
         # Short steps teach no curvature: a model that promises too much is told so otherwise.
@@ -333,7 +338,7 @@ class UsersOnly(ProxNewton):
         # Playlists stand in the order of their users already; and compiled loops, which are loaded
         # by now, serve few users as well.
         other.objective = self.objective.take(self.problem.order[rows])
-        other.problem = SortedProblem(other.objective, compiled=self.problem.rules.compiled)
+        other.problem = SortedProblem(other.objective, compiled=self.problem.compiled)
         other.threads = other.problem.objective.tiled_pass.threads
         for name in PER_USER:
             setattr(other, name, getattr(self, name)[users])

@@ -4,18 +4,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from skmtc._kernels import loading
 from skmtc._utils.threads import Threads
-from skmtc.optimize.prox_newton._blocks import SWEEP_STEPS, Block, Start, SweepRules
-from skmtc.optimize.prox_newton._problem import SortedProblem
-from skmtc.optimize.prox_newton._remote import FEWEST_BLOCKS, sweep_elsewhere
+from skmtc.optimize._arrays import to_dense
+from skmtc.optimize.prox_newton._problem import Block, Penalties, SortedProblem, Totals
 from skmtc.optimize.prox_newton._shared import closest_shared, lasso_step
 from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize.prox_newton._user_step import End, Penalties, Totals
+from skmtc.optimize.prox_newton._user_step import End, sweep_users
 
 Array = NDArray[np.floating[Any]]
 
 MAX_SWEEPS = 4
+# Most steps of a sweep, where a pass over the data follows anyway.
+SWEEP_STEPS = 16
 # Sweeps go on while one brings more than this share of all they brought.
 WORTHWHILE = 0.15
 # A step in a sweep gains about half its squared length; users go on while it is more than this
@@ -150,7 +153,7 @@ class InnerProblem:
         *,
         n_steps: int = SWEEP_STEPS,
     ) -> End:
-        """Sweep all blocks, here or where the features are.
+        """Sweep all blocks.
 
         Parameters
         ----------
@@ -165,7 +168,6 @@ class InnerProblem:
         end : End
             Where users ended.
         """
-        problem = self.problem
         n_users = len(totals.user)
         new = End(
             Totals(np.empty_like(totals.playlist), np.empty_like(totals.user)),
@@ -173,35 +175,80 @@ class InnerProblem:
             np.empty_like(damping),
             np.empty(n_users, dtype=bool),
         )
-        kind = totals.user.dtype
-        rules = SweepRules(shared.astype(kind), self.penalties, self.negligible, n_steps)
+        shared = shared.astype(totals.user.dtype)
 
-        def start(block: Block) -> Start:
+        def run(block: Block) -> None:
             playlists, users, _ = block
             own = Totals(totals.playlist[playlists], totals.user[users])
-            return Start(block, self.expansion.take(playlists), own, damping[playlists])
-
-        def keep(block: Block, end: End) -> None:
-            playlists, users, _ = block
+            end = self.sweep_block(block, own, shared, damping[playlists], n_steps=n_steps)
             new.totals.playlist[playlists], new.totals.user[users] = end.totals
             new.gains[users], new.converged[users] = end.gains, end.converged
             new.damping[playlists] = end.damping
 
-        # Workers have the songs of a pass: all songs, unless some have no weight.
-        is_whole = problem.objective.song_weight is None
-        workers = problem.objective.tiled_pass.workers if is_whole else None
-        if workers is None or len(problem.blocks) < FEWEST_BLOCKS:
-            self.threads.map(
-                lambda block: keep(block, problem.on_blocks.sweep(start(block), rules)),
-                problem.blocks,
-            )
-        else:
-            starts = [start(block) for block in problem.blocks]
-            for block, end in zip(
-                problem.blocks, sweep_elsewhere(workers, problem.rules, rules, starts), strict=True
-            ):
-                keep(block, end)
+        self.threads.map(run, self.problem.blocks)
         return new
+
+    def sweep_block(
+        self, block: Block, start: Totals, shared: Array, damping: Array, *, n_steps: int
+    ) -> End:
+        """Sweep one block of users, by the compiled loop if there is one and it pays."""
+        compiled = loading.compiled_sweep() if self.problem.compiled else None
+        if compiled is not None:
+            return self._sweep_compiled(compiled, block, start, shared, damping, n_steps)
+        return sweep_users(
+            self._block_surrogate(block),
+            start,
+            shared,
+            block.local,
+            self.penalties,
+            damping,
+            n_steps=n_steps,
+            negligible=self.negligible,
+        )
+
+    def _sweep_compiled(
+        self,
+        compiled: Any,
+        block: Block,
+        start: Totals,
+        shared: Array,
+        damping: Array,
+        n_steps: int,
+    ) -> End:
+        """Do what `sweep_users` does, by the compiled loop, which works in place."""
+        given, kind = self.problem.given, shared.dtype
+        nothing = np.empty((0, len(shared)), dtype=kind)
+        expansion = self.expansion.take(block.playlists)
+        if expansion.log_weight is None:
+            expansion = expansion._replace(log_weight=np.zeros_like(expansion.scale))
+        end, damping = Totals(*(np.array(a) for a in start)), np.array(damping)
+        gains, converged = compiled(
+            (*self._songs(block.playlists), kind.type(given.push), given.loss == "ranking"),
+            tuple(_fixed(nothing if a is None else a) for a in expansion),
+            *(_fixed(a) for a in block.local),
+            *end,
+            (
+                _fixed(shared),
+                kind.type(self.penalties.user_l2),
+                kind.type(self.penalties.playlist_l1),
+            ),
+            damping,
+            n_steps,
+            self.negligible,
+        )
+        return End(end, gains, damping, converged)
+
+    def _songs(self, playlists: slice) -> tuple[Array, NDArray[Any], NDArray[Any]]:
+        """Return features, row pointers and songs; of sparse features the block's rows alone."""
+        objective = self.problem.objective
+        features, held = objective.features, objective.membership
+        indptr = held.indptr[playlists.start : playlists.stop + 1]
+        if not issparse(features):
+            return _fixed(features), _fixed(indptr), _fixed(held.indices)
+        songs, codes = np.unique(held.indices[indptr[0] : indptr[-1]], return_inverse=True)
+        kind = indptr.dtype
+        rows = np.ascontiguousarray(to_dense(features[songs]))
+        return _fixed(rows), _fixed((indptr - indptr[0]).astype(kind)), _fixed(codes.astype(kind))
 
     def _loss_sum(self, weights: Array, shift: Array) -> float:
         def loss(block: Block) -> float:
@@ -220,4 +267,16 @@ class InnerProblem:
         )
 
     def _block_surrogate(self, block: Block) -> BlockSurrogate:
-        return self.problem.on_blocks.surrogate(block, self.expansion.take(block.playlists))
+        positives = self.problem.positives_of(block)
+        expansion = self.expansion.take(block.playlists)
+        return BlockSurrogate(expansion, positives, self.problem.given.loss)
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array that may only be read, aligned, and of no other class.
+
+    Features may be any of these or not. Each kind would take seconds of compiling.
+    """
+    fixed = np.require(array, requirements=["A", "E"]).view()
+    fixed.flags.writeable = False
+    return fixed

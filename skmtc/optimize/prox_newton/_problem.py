@@ -11,10 +11,9 @@ from skmtc._kernels import loading
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._pass import NegativeSums, TiledPass
-from skmtc.optimize._terms import RiskTerms
-from skmtc.optimize.prox_newton._blocks import Block, BlockRules, Blocks
+from skmtc.optimize._risks import RiskTerms, playlist_losses, risk_terms
 from skmtc.optimize.prox_newton._curvature import SplitFeatures
-from skmtc.optimize.prox_newton._user_step import Penalties, Totals, Users, user_values
+from skmtc.optimize.prox_newton._surrogate import PaddedPositives
 
 Array = NDArray[np.floating[Any]]
 
@@ -28,6 +27,59 @@ BLOCK_FEATURES = 512
 # playlist take, and a little more.
 KEPT_ROWS = 4
 KEPT_BYTES = 2**25
+
+
+class Users(NamedTuple):
+    """The users of a block, whose playlists stand one after the other.
+
+    Attributes
+    ----------
+    starts, counts : ndarray of shape (n_users,)
+        First playlist and number of playlists of each user.
+    """
+
+    starts: NDArray[np.intp]
+    counts: NDArray[np.intp]
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum over the playlists of each user."""
+        return np.asarray(np.add.reduceat(values, self.starts, axis=0))
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Repeat a value of each user for all the user's playlists."""
+        return np.repeat(values, self.counts, axis=0)
+
+
+class Penalties(NamedTuple):
+    """The penalties of a sum over playlists."""
+
+    user_l2: float
+    playlist_l1: float
+    shared_l1: float
+
+
+class Totals(NamedTuple):
+    """Weights of playlists and users, shared weights included.
+
+    Attributes
+    ----------
+    playlist : ndarray of shape (n_playlists, n_features)
+        Shared + user + playlist weights.
+
+    user : ndarray of shape (n_users, n_features)
+        Shared + user weights.
+    """
+
+    playlist: Array
+    user: Array
+
+
+class Block(NamedTuple):
+    """A run of whole users and of their playlists."""
+
+    playlists: slice
+    users: slice
+    local: Users
 
 
 class Iterate(NamedTuple):
@@ -74,6 +126,33 @@ class OwnSums(NamedTuple):
     inside_features: Array
 
 
+def user_values(
+    losses: Array, totals: Totals, shared: Array, users: Users, penalties: Penalties
+) -> NDArray[np.float64]:
+    """Return each user's part of the objective: losses, playlist l1 and user l2 penalty."""
+    distance = np.abs(totals.playlist - users.spread(totals.user)).sum(axis=1, dtype=np.float64)
+    off_shared = totals.user - shared
+    return np.asarray(
+        users.sum(losses.astype(np.float64) + penalties.playlist_l1 * distance)
+        + penalties.user_l2 * np.einsum("ud,ud->u", off_shared, off_shared, dtype=np.float64)
+    )
+
+
+def between(start: Totals, end: Totals, share: Array, users: Users) -> Totals:
+    """Go a share of the way from start to end, user by user."""
+    return Totals(
+        _mix(start.playlist, end.playlist, users.spread(share)[:, None]),
+        _mix(start.user, end.user, share[:, None]),
+    )
+
+
+def _mix(start: Array, end: Array, share: Array) -> Array:
+    # Shares of 0 and 1 give start and end to the bit, so that weights of zero stay zero, and an
+    # end that is not finite can be left.
+    mixed = np.where(share > 0, start + share * (end - start), start)
+    return np.where(share == 1, end, mixed)
+
+
 class SortedProblem:
     """A multitask objective for solvers that go user by user.
 
@@ -102,20 +181,15 @@ class SortedProblem:
         self.blocks = self._cut_blocks()
         if compiled is None:
             compiled = n * objective.n_features >= loading.WORTHWHILE_WEIGHTS
-        self.rules = BlockRules(
-            n_features=objective.n_features,
-            push=objective.push,
-            loss=objective.loss,
-            compiled=compiled,
-        )
+        self.compiled = compiled
+        is_whole = objective.n_features == self.objective.features.shape[1]
+        # The columns that have weights; slicing would copy a sparse matrix.
+        self.features = self.objective.features
+        if not is_whole:
+            self.features = self.features[:, : objective.n_features]
         row_bytes = self.dtype.itemsize * objective.n_features
-        self.on_blocks = Blocks(
-            self.objective.features,
-            self.objective.membership,
-            self.rules,
-            room=KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users),
-        )
-        self.features = self.on_blocks.weighted
+        self._room = KEPT_BYTES + KEPT_ROWS * row_bytes * (n + objective.n_users)
+        self._kept: dict[int, PaddedPositives] = {}
         weight = self.objective.song_weight
         self.song_weight = np.ones(self.objective.n_songs) if weight is None else weight
         self.own_sums: Any = None
@@ -153,6 +227,18 @@ class SortedProblem:
             blocks.append(Block(slice(starts[a], ends[b - 1]), slice(a, b), local))
         return blocks
 
+    def positives_of(self, block: Block) -> PaddedPositives:
+        """Gather the songs of a block's playlists; they are kept while there is room."""
+        key = block.playlists.start
+        if key in self._kept:
+            return self._kept[key]
+        held = self.objective.membership[block.playlists]
+        gathered = PaddedPositives(self.features, held, self.given.push)
+        if gathered.nbytes <= self._room:
+            self._room -= gathered.nbytes
+            self._kept[key] = gathered
+        return gathered
+
     @cached_property
     def split_features(self) -> SplitFeatures:
         """The features that have weights, for Gram matrices."""
@@ -164,18 +250,54 @@ class SortedProblem:
         return csr_array((np.ones(len(held.indices)), held.indices, held.indptr), shape=held.shape)
 
     def evaluate(
-        self, totals: Totals, shared: NDArray[np.float64], tiled_pass: TiledPass | None = None
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        tiled_pass: TiledPass | None = None,
+        *,
+        rows: NDArray[np.intp] | None = None,
     ) -> Iterate:
         """Make one pass at a point.
 
         Playlists without weights of their own have the weights of their user, and so share them.
+
+        Parameters
+        ----------
+        totals : Totals
+            Where to evaluate, with one row for each playlist that is evaluated.
+
+        shared : ndarray of shape (n_features,)
+            Shared weights there.
+
+        tiled_pass : TiledPass, default=None
+            Another pass over the songs, such as one over a sample of them.
+
+        rows : ndarray of shape (n_rows,), default=None
+            Codes of the playlists to evaluate; None stands for all.
+
+        Returns
+        -------
+        point : Iterate
+            The point, with one row for each playlist that is evaluated.
         """
-        if self.own_sums is not None:
-            return self._evaluate_compiled(totals, shared, tiled_pass)
-        same = (totals.playlist == self.users.spread(totals.user)).all(axis=1)
-        groups = np.where(same, self.objective.user_of_playlist, -1)
-        terms = self.objective.terms(totals.playlist, groups=groups, tiled_pass=tiled_pass)
-        return self._point(totals, shared, terms)
+        objective = self.objective
+        codes = np.arange(objective.n_playlists) if rows is None else rows
+        owners, weights = objective.user_of_playlist[codes], totals.playlist
+        same = (weights == totals.user[owners]).all(axis=1)
+        if self.own_sums is None:
+            groups = np.where(same, owners, -1) if rows is None else None
+            terms = risk_terms(objective, weights, rows=rows, groups=groups, tiled_pass=tiled_pass)
+            return self._point(totals, shared, terms, rows)
+        # Sums over all songs are made once for playlists with the same weights.
+        tiled = tiled_pass or objective.tiled_pass
+        alone = np.flatnonzero(~same)
+        _, first, group = np.unique(owners[same], return_index=True, return_inverse=True)
+        chosen = np.concatenate([alone, np.flatnonzero(same)[first]])
+        row_of = np.empty(len(codes), dtype=np.intp)
+        row_of[alone], row_of[same] = np.arange(len(alone)), len(alone) + group
+        padded = np.ascontiguousarray(objective.padded(weights), dtype=np.float32)
+        sums = tiled.negative_sums(padded[chosen], np.full(len(chosen), -1))
+        return self._subtract_own(totals, shared, padded, sums, row_of, codes, tiled)
 
     def evaluate_common(self, shared: NDArray[np.float64]) -> Iterate:
         """Evaluate the point where all playlists have the shared weights; this needs no pass."""
@@ -211,7 +333,8 @@ class SortedProblem:
         # Where little is left outside a playlist, the difference is rounding: sum it anew.
         little = np.flatnonzero(~(inside <= 0.5 * total))
         if len(little):
-            some = self.evaluate_rows(Totals(totals.playlist[little], totals.user), little)
+            away = Totals(totals.playlist[little], totals.user)
+            some = self.evaluate(away, shared, rows=little)
             for whole, part in zip(point[2:], some[2:], strict=True):
                 whole[little] = part
         return point
@@ -237,40 +360,6 @@ class SortedProblem:
         tiled = problem.tiled_pass
         return self._subtract_own(totals, shared, padded, sums, np.zeros_like(codes), codes, tiled)
 
-    def evaluate_rows(
-        self, totals: Totals, rows: NDArray[np.intp], tiled_pass: TiledPass | None = None
-    ) -> Iterate:
-        """Make a pass for some playlists only; the point has just these rows."""
-        if self.own_sums is not None:
-            return self._evaluate_compiled(totals, np.zeros(0), tiled_pass, rows)
-        terms = self.objective.terms(totals.playlist, rows=rows, tiled_pass=tiled_pass)
-        return self._point(totals, np.zeros(0), terms, rows)
-
-    def _evaluate_compiled(
-        self,
-        totals: Totals,
-        shared: NDArray[np.float64],
-        tiled_pass: TiledPass | None,
-        rows: NDArray[np.intp] | None = None,
-    ) -> Iterate:
-        """Do what `evaluate` does, in single precision with sums in double precision.
-
-        Sums over all songs are made once for playlists with the same weights; their own songs,
-        which a compiled loop adds up, are then subtracted.
-        """
-        objective, tiled = self.objective, tiled_pass or self.objective.tiled_pass
-        codes = np.arange(objective.n_playlists) if rows is None else rows
-        owners, weights = objective.user_of_playlist[codes], totals.playlist
-        same = (weights == totals.user[owners]).all(axis=1)
-        alone = np.flatnonzero(~same)
-        _, first, group = np.unique(owners[same], return_index=True, return_inverse=True)
-        chosen = np.concatenate([alone, np.flatnonzero(same)[first]])
-        row_of = np.empty(len(codes), dtype=np.intp)
-        row_of[alone], row_of[same] = np.arange(len(alone)), len(alone) + group
-        padded = np.ascontiguousarray(objective.padded(weights), dtype=np.float32)
-        sums = tiled.negative_sums(padded[chosen], np.full(len(chosen), -1))
-        return self._subtract_own(totals, shared, padded, sums, row_of, codes, tiled)
-
     def _subtract_own(
         self,
         totals: Totals,
@@ -281,7 +370,11 @@ class SortedProblem:
         codes: NDArray[np.intp],
         tiled: TiledPass,
     ) -> Iterate:
-        """Subtract the own songs of playlists from sums over all songs, whose rows they share."""
+        """Subtract the own songs of playlists from sums over all songs, whose rows they share.
+
+        In single precision with sums in double precision; the own songs are added up by a
+        compiled loop.
+        """
         objective = self.objective
         own = self._own(padded, codes)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -337,7 +430,7 @@ class SortedProblem:
         terms: RiskTerms,
         rows: NDArray[np.intp] | None = None,
     ) -> Iterate:
-        losses, gradients = self.objective.playlist_losses(terms, rows)
+        losses, gradients = playlist_losses(self.objective, terms, rows)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_negative = np.log(terms.negative) + terms.shift
             mean = (terms.negative_gradient / terms.negative[:, None]).astype(self.dtype)

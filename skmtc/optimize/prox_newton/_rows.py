@@ -26,9 +26,8 @@ from scipy.sparse import csr_array
 from skmtc._kernels import loading
 from skmtc._utils.threads import Threads
 from skmtc.optimize._arrays import to_dense
-from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem
+from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem, Totals
 from skmtc.optimize.prox_newton._shared import lasso_step
-from skmtc.optimize.prox_newton._user_step import Totals
 
 Array = NDArray[np.floating[Any]]
 Single = NDArray[np.float32]
@@ -58,7 +57,7 @@ def rows_pay(problem: SortedProblem) -> bool:
         and problem.objective.membership.indices.dtype == np.int32
         and min(problem.penalties.user_l2, problem.penalties.playlist_l1) > 0
         and given.n_features <= MOST_FEATURES
-        and problem.rules.compiled
+        and problem.compiled
         and loading.compiled_newton() is not None
     )
 

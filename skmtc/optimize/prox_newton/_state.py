@@ -1,13 +1,18 @@
-"""What solvers keep between iterations: the problem, the clock and the history."""
+"""What solvers keep between iterations: the history, with bounds that hold at any point."""
 
 from collections.abc import Mapping
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skmtc.optimize._objective import MultitaskObjective
-from skmtc.optimize.prox_newton._certificate import duality_gap, kkt_residual
-from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem
+from skmtc.optimize._penalty import pseudo_gradient
+from skmtc.optimize.prox_newton._problem import Iterate, Penalties, SortedProblem, Totals, Users
+
+Array = NDArray[np.floating[Any]]
 
 HISTORY = (
     "objective",
@@ -110,3 +115,174 @@ class SolverState:
         }
         for name, number in entry.items():
             self.history[name].append(number)
+
+
+class Gap(NamedTuple):
+    """Bounds on the distance of the objective to its minimum, for a sum over playlists.
+
+    Attributes
+    ----------
+    full : float
+        No coefficients have an objective that is lower by more.
+
+    restricted : float
+        None with shared weights of l1 norm at most 2 ||shared||_1 + 1 do. Much tighter.
+    """
+
+    full: float
+    restricted: float
+
+
+def duality_gap(
+    value: float,
+    losses: Array,
+    gradients: Array,
+    weights: Array,
+    shared: Array,
+    users: Users,
+    penalties: Penalties,
+) -> Gap:
+    """Bound the distance to the minimum by Fenchel duality.
+
+    The gradients of the losses, scaled down to where the penalties allow, are a feasible point of
+    the dual problem. Because the losses are log-convex, the conjugate at a scaled gradient kappa g
+    is at most kappa (w.g + (log kappa - 1) loss).
+
+    Parameters
+    ----------
+    value : float
+        Objective, as a sum over playlists.
+
+    losses : ndarray of shape (n_playlists,)
+        Losses of the playlists.
+
+    gradients, weights : ndarray of shape (n_playlists, n_features)
+        Their gradients, and the weights where they are.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    users : Users
+        Which playlists belong to each user.
+
+    penalties : Penalties
+        Penalties for a sum over playlists.
+
+    Returns
+    -------
+    gap : Gap
+        The bounds.
+    """
+    largest = np.abs(gradients).max(axis=1).astype(np.float64)
+    scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
+    products = np.einsum("nd,nd->n", weights, gradients, dtype=np.float64)
+    by_user = users.sum(scale[:, None] * gradients)
+    total = np.abs(by_user.sum(axis=0, dtype=np.float64)).max()
+
+    def dual(factor: float) -> float:
+        scaled = factor * scale
+        entropy = losses * (1 - np.log(np.maximum(scaled, 1e-300)))
+        conjugate = np.sum(scaled * (entropy - products))
+        norms = factor**2 * np.sum(np.square(by_user, dtype=np.float64))
+        if norms > 0:
+            conjugate -= norms / (4 * max(penalties.user_l2, 1e-300))
+        return float(conjugate)
+
+    fits = min(1.0, penalties.shared_l1 / max(total, 1e-300))
+    radius = 2 * float(np.abs(shared).sum()) + 1
+    excess = radius * max(0.0, total - penalties.shared_l1)
+    # Losses are positive, so zero bounds the objective, too.
+    return Gap(value - max(dual(fits), 0.0), value - max(dual(1.0) - excess, 0.0))
+
+
+def kkt_residual(
+    gradients: Array,
+    totals: Totals,
+    shared: NDArray[np.float64],
+    users: Users,
+    penalties: Penalties,
+) -> float:
+    """Return what :meth:`MultitaskObjective.kkt_residual` gives, from the gradients of playlists.
+
+    Parameters
+    ----------
+    gradients : ndarray of shape (n_playlists, n_features)
+        Gradients of the losses of playlists.
+
+    totals : Totals
+        Weights of playlists and users.
+
+    shared : ndarray of shape (n_features,)
+        Shared weights.
+
+    users : Users
+        Which playlists belong to each user.
+
+    penalties : Penalties
+        Penalties for a sum over playlists.
+
+    Returns
+    -------
+    residual : float
+        The distance to optimality.
+    """
+    own = totals.playlist - users.spread(totals.user)
+    is_zero = ~own.any(axis=1)
+    # A gradient violates the conditions of own weights of zero by what exceeds the penalty.
+    excess = np.abs(gradients[is_zero]).max(initial=0.0) - penalties.playlist_l1
+    slopes = pseudo_gradient(
+        own[~is_zero].astype(np.float64),
+        gradients[~is_zero].astype(np.float64),
+        penalties.playlist_l1,
+    )
+    playlist = max(excess, np.abs(slopes).max(initial=0.0))
+    by_user = users.sum(gradients).astype(np.float64)
+    user = by_user + 2 * penalties.user_l2 * (totals.user - shared)
+    total = pseudo_gradient(shared, by_user.sum(axis=0), penalties.shared_l1)
+    return float(
+        max(
+            playlist,
+            np.max(np.abs(user) / users.counts[:, None]),
+            np.abs(total).max() / len(gradients),
+        )
+    )
+
+
+def user_gaps(
+    values: Array,
+    losses: Array,
+    gradients: Array,
+    weights: Array,
+    shared: Array,
+    users: Users,
+    penalties: Penalties,
+) -> NDArray[np.float64]:
+    """Bound the distance of each user to its minimum, with the shared weights fixed.
+
+    As in :func:`duality_gap`; but the sum of a user's gradients is free, and is charged by the l2
+    penalty alone.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_users,)
+        Each user's part of the objective, as a sum over playlists.
+
+    losses, gradients, weights, shared, users, penalties
+        As in :func:`duality_gap`.
+
+    Returns
+    -------
+    gaps : ndarray of shape (n_users,)
+        No weights of the user and of the user's playlists lower its part by more.
+    """
+    largest = np.abs(gradients).max(axis=1).astype(np.float64)
+    scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
+    scaled = scale[:, None] * gradients
+    products = np.einsum("nd,nd->n", weights, scaled, dtype=np.float64)
+    entropy = scale * losses * (1 - np.log(np.maximum(scale, 1e-300)))
+    by_user = users.sum(scaled)
+    norms = np.einsum("ud,ud->u", by_user, by_user)
+    charge = np.where(norms > 0, norms / (4 * max(penalties.user_l2, 1e-300)), 0.0)
+    dual = users.sum(entropy - products) + by_user @ shared - charge
+    # Losses are positive, so zero bounds the objective, too.
+    return np.asarray(values - np.maximum(np.nan_to_num(dual, nan=0.0), 0.0))

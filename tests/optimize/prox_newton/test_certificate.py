@@ -5,9 +5,9 @@ import pytest
 from problems import make_coef, make_objective, make_problem, minimise_split
 
 from skmtc.optimize import solve_owlqn
-from skmtc.optimize.prox_newton._certificate import duality_gap, kkt_residual, user_gaps
 from skmtc.optimize.prox_newton._fixed_shared import FixedShared
 from skmtc.optimize.prox_newton._problem import SortedProblem
+from skmtc.optimize.prox_newton._state import duality_gap, kkt_residual, user_gaps
 
 
 @pytest.mark.parametrize("loss", ["classification", "ranking"])

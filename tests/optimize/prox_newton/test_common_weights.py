@@ -6,7 +6,7 @@ from problems import make_objective
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from skmtc.optimize.prox_newton._common_weights import best_common_weights
+from skmtc.optimize.prox_newton._shared import best_common_weights
 
 
 def _value(objective, shared):

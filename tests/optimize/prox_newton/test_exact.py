@@ -16,13 +16,13 @@ from skmtc.optimize import MultitaskObjective, solve_prox_newton
 from skmtc.optimize.prox_newton import FixedShared, _exact, solve_users
 from skmtc.optimize.prox_newton._exact import (
     Coefficients,
-    ExactLosses,
     ExactModel,
     ExactNewton,
+    coefficients_of,
     is_small,
     suboptimality,
 )
-from skmtc.optimize.prox_newton._exact_solver import coefficients_of
+from skmtc.optimize.prox_newton._exact_losses import ExactLosses
 from skmtc.optimize.prox_newton._problem import SortedProblem
 
 LOSSES = ["classification", "ranking"]

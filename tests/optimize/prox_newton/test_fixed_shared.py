@@ -6,6 +6,7 @@ from problems import make_problem, minimise_split
 from scipy.sparse import csr_array
 
 from skmtc.optimize import solve_owlqn
+from skmtc.optimize._risks import playlist_losses, risk_terms
 from skmtc.optimize.prox_newton._fixed_shared import FixedShared, solve_users
 
 PENALTIES = {"user_l2": 0.4, "playlist_l1": 0.1}
@@ -19,7 +20,7 @@ def _held(seed, *, features=np.asarray, shape=None, **parameters):
 
 def _user_parts(objective, coef):
     """Transcribe each user's part of the objective."""
-    losses, _ = objective.playlist_losses(objective.terms(objective.weights(coef)))
+    losses, _ = playlist_losses(objective, risk_terms(objective, objective.weights(coef)))
     _, user, playlist = objective.split(coef)
     costs = losses + objective.playlist_l1 * np.abs(playlist).sum(axis=1)
     by_user = np.bincount(objective.user_of_playlist, costs)

@@ -5,7 +5,7 @@ import pytest
 from problems import make_problem
 from scipy.sparse import csr_array
 
-from skmtc.optimize.prox_newton._padded import PaddedPositives
+from skmtc.optimize.prox_newton._surrogate import PaddedPositives
 
 PUSH = 2.0
 FEATURES, MEMBERSHIP, _ = make_problem(0)

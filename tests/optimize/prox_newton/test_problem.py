@@ -6,8 +6,7 @@ from problems import make_coef, make_objective
 
 from skmtc.optimize import MultitaskObjective
 from skmtc.optimize.prox_newton import _problem
-from skmtc.optimize.prox_newton._problem import SortedProblem
-from skmtc.optimize.prox_newton._user_step import Totals
+from skmtc.optimize.prox_newton._problem import SortedProblem, Totals
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -39,7 +38,7 @@ def test_some_rows_are_evaluated_alone():
     problem = SortedProblem(make_objective(2, loss="ranking"))
     totals, shared = problem.totals_of(make_coef(problem.given))
     rows = np.array([9, 1, 4])
-    some = problem.evaluate_rows(Totals(totals.playlist[rows], totals.user), rows)
+    some = problem.evaluate(Totals(totals.playlist[rows], totals.user), shared, rows=rows)
     full = problem.evaluate(totals, shared)
     for part, whole in zip(some[2:], full[2:], strict=True):
         np.testing.assert_allclose(part, whole[rows])

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from skmtc._kernels import loading
 from skmtc._utils.threads import Threads
 from skmtc.optimize import MultitaskObjective, _pass, solve_prox_newton
-from skmtc.optimize.prox_newton import _exact, _problem, _rows, _solver
+from skmtc.optimize.prox_newton import _exact, _problem, _prox_newton, _rows
 from skmtc.optimize.prox_newton._problem import SortedProblem
 from skmtc.optimize.prox_newton._rows import (
     RowModel,
@@ -113,7 +113,7 @@ def test_compiled_evaluation_equals_the_objectives(monkeypatch):
         totals.playlist[3] *= 30
         rows = np.array([0, 3, 4, 7])
         fast, some = problem.evaluate(totals, shared), None
-        some = problem.evaluate_rows(totals._replace(playlist=totals.playlist[rows]), rows)
+        some = problem.evaluate(totals._replace(playlist=totals.playlist[rows]), shared, rows=rows)
         problem.own_sums = None
         slow = problem.evaluate(totals, shared)
         for name in ("log_negative", "mean", "losses", "gradients"):
@@ -345,7 +345,7 @@ def test_rows_are_for_one_kind_of_problem():
 def test_playlists_take_over_after_many_iterations_of_rows(monkeypatch):
     calls = _counted(monkeypatch)
     objective = make_objective(3, features=lambda x: x.astype(np.float32), playlist_l1=0.05)
-    monkeypatch.setattr(_solver, "MOST_ROW_ITERATIONS", 2)
+    monkeypatch.setattr(_prox_newton, "MOST_ROW_ITERATIONS", 2)
     result = solve_prox_newton(objective, tol=1e-6)
     assert len(calls) == 2
     assert result.n_iter > 2

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from problems import make_coef, make_objective
 
+from skmtc.optimize._risks import playlist_losses, risk_terms
 from skmtc.optimize.prox_newton._curvature import SplitFeatures
-from skmtc.optimize.prox_newton._padded import PaddedPositives
-from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion
+from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion, PaddedPositives
 
 LOSSES = ["classification", "ranking"]
 PUSHES = [0.5, 1.0, 3.0]
@@ -15,7 +15,7 @@ PUSHES = [0.5, 1.0, 3.0]
 def _surrogate(loss, push, *, pairs=True):
     objective = make_objective(0, push=push, loss=loss)
     weights = objective.weights(make_coef(objective))
-    terms = objective.terms(weights)
+    terms = risk_terms(objective, weights)
     rng = np.random.default_rng(0)
     root = rng.normal(size=(objective.n_features, objective.n_features))
     scale = rng.uniform(0.5, 2.0, size=len(weights))
@@ -41,7 +41,7 @@ def _surrogate(loss, push, *, pairs=True):
 @pytest.mark.parametrize("push", PUSHES)
 def test_value_and_gradient_are_exact_where_it_is_expanded(loss, push):
     objective, surrogate, terms, _ = _surrogate(loss, push)
-    losses, gradients = objective.playlist_losses(terms)
+    losses, gradients = playlist_losses(objective, terms)
     at = surrogate.evaluate(surrogate.expansion.weights)
     np.testing.assert_allclose(at.value, losses)
     np.testing.assert_allclose(at.gradient, gradients, atol=1e-10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from skmtc.optimize.prox_newton._two_level import playlist_totals, user_totals
+from skmtc.optimize.prox_newton._user_step import playlist_totals, user_totals
 
 STARTS, COUNTS = np.array([0, 3, 4]), np.array([3, 1, 5])
 

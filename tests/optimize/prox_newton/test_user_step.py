@@ -5,10 +5,15 @@ import pytest
 from problems import make_coef, make_objective
 from scipy.optimize import minimize
 
-from skmtc.optimize.prox_newton._padded import PaddedPositives
-from skmtc.optimize.prox_newton._problem import SortedProblem
-from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion
-from skmtc.optimize.prox_newton._user_step import Totals, Users, between, sweep_users, user_values
+from skmtc.optimize.prox_newton._problem import (
+    SortedProblem,
+    Totals,
+    Users,
+    between,
+    user_values,
+)
+from skmtc.optimize.prox_newton._surrogate import BlockSurrogate, Expansion, PaddedPositives
+from skmtc.optimize.prox_newton._user_step import sweep_users
 
 
 @pytest.fixture(autouse=True)

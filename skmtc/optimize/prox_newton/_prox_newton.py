@@ -1,0 +1,439 @@
+"""The solver for large problems: a convex surrogate between two passes over the data."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skmtc.optimize._objective import MultitaskObjective
+from skmtc.optimize._pass import TiledPass
+from skmtc.optimize.prox_newton._curvature import Curvature, learn_curvature
+from skmtc.optimize.prox_newton._inner import InnerProblem
+from skmtc.optimize.prox_newton._problem import Iterate, Totals, between
+from skmtc.optimize.prox_newton._rows import (
+    EigenBasis,
+    RowModel,
+    active_playlists,
+    eigen_basis,
+    learn_scales,
+    row_sums,
+    rows_pay,
+)
+from skmtc.optimize.prox_newton._shared import best_common_weights, closest_shared
+from skmtc.optimize.prox_newton._state import SolverState
+from skmtc.optimize.prox_newton._subsample import sampled_pass
+from skmtc.optimize.prox_newton._surrogate import Expansion
+
+Array = NDArray[np.floating[Any]]
+
+# An iteration on a sample costs half of one on all songs. Measured on real playlists, four start
+# within one part in a thousand of the minimum, which saves two passes; seven gain nothing more.
+SAMPLED_ITERATIONS = 7
+# Rows take their first iterations on a small sample, the others on a large one; playlists, which
+# take a sample for each of their steps less often, on one in between.
+ROUGH_ITERATIONS = 2
+ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 40
+# A sample is wrong by about as much as `tol` = 1e-3: a step that gains less is not evaluated on it.
+ENOUGH = 1.0
+BACKTRACK = 0.35
+MAX_BACKTRACKS = 5
+# A relative decrease below this share of `tol` is not worth a pass: where the surrogate has been
+# right about every user, it predicts between a third and all of what is still to be gained.
+WORTHWHILE = 0.3
+# The duality gap is first order in what violates the optimality conditions, the suboptimality
+# second order. A gap above this many times sqrt(tol) contradicts a suboptimality of `tol`: small
+# steps then end the search, but do not count as converged.
+LOOSE_GAP = 0.6
+MOST_SHORT_STEPS = 6
+MOST_ROW_ITERATIONS = 8
+# Rounds of an iteration go on while one brings more than this share of all they brought. A pass
+# over a sample costs little more than a round.
+MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
+EASY_ITERATIONS = 3
+LARGEST_RATE = 0.98
+
+
+class ProxNewton(SolverState):
+    """The solver for large problems.
+
+    Parameters
+    ----------
+    objective : MultitaskObjective
+        What to minimise.
+
+    tol : float
+        Relative suboptimality to reach.
+
+    random_state : int or None
+        Seed of the sample of songs.
+    """
+
+    def __init__(self, objective: MultitaskObjective, tol: float, random_state: int | None) -> None:
+        super().__init__(objective, tol)
+        self.rng = np.random.default_rng(random_state)
+        ones = np.ones(objective.n_playlists, dtype=self.problem.dtype)
+        self.curvature = Curvature(ones, None, None)
+        self.damping = ones
+        self.covariance: Array = np.empty((0, 0))
+        self._take_log_weight()
+        self.model: RowModel | None = None
+        self.basis: EigenBasis | None = None
+        self.rows = rows_pay(self.problem)
+
+    def forget_history(self) -> None:
+        """Start to count anew."""
+        super().forget_history()
+        self.decrease = np.inf
+        self.short_steps = 0
+        self.trusted = False
+        self.row_iterations = 0
+
+    def change_penalties(self, point: Iterate, **penalties: float) -> None:
+        """Go on from an iterate with other penalties."""
+        super().change_penalties(point, **penalties)
+        self.rows = rows_pay(self.problem)
+
+    def start(self, coef0: NDArray[np.float64] | None) -> Iterate:
+        """Find the point of the first full pass."""
+        problem = self.problem
+        if coef0 is None:
+            common = self._best_common()
+            totals, shared = self._sampled_stage(common)
+        else:
+            totals, shared = problem.totals_of(coef0)
+            common = problem.evaluate_common(shared)
+            if not np.isfinite(problem.value(common)):
+                common = problem.evaluate_common(np.zeros_like(shared))
+        if totals is common.totals:  # known without a pass
+            point = common
+        else:
+            # Whoever is better off with the shared weights alone starts from there.
+            point, _ = self._backtrack(common, problem.evaluate(totals, shared))
+        if not np.isfinite(problem.value(point)):
+            point = problem.evaluate(common.totals, common.shared)
+            self.passes += 1
+        self.curvature = Curvature(self.curvature.scale, None, None)
+        if not (self.rows and self.covariance.size):
+            self._take_covariance(point.totals)
+        if not self.history["objective"]:
+            self.record(point)
+        return point
+
+    def iterate(self, point: Iterate) -> Iterate:
+        """Minimise the surrogate, make a pass, accept user by user, learn."""
+        value = self.problem.value(point)
+        # The model of rows learns one scale each, that of playlists a BFGS pair as well: where
+        # rows need many iterations (features of 40 sigma), playlists need fewer.
+        self.row_iterations += 1
+        if self.null_steps or self.row_iterations > MOST_ROW_ITERATIONS:
+            self.rows = False
+        # 1. Minimise the surrogate. What it promises may be worth no pass.
+        totals, shared = self._minimise_surrogate(point)
+        may_stop = self.trusted and self._gap_is_tight()
+        if may_stop and self._is_negligible(self.predicted, value):
+            self.short_steps = 2
+            self.record(point)
+            return point
+        # 2. Make a pass at its minimum. 3. Users whose part of the objective rose go back.
+        new = self.problem.evaluate(totals, shared)
+        new, rejected = self._backtrack(point, new)
+        self.decrease = value - self.problem.value(new)
+        if not self.decrease >= 0:  # the new shared weights cost more than users gained
+            self.decrease = 0.0
+            self.null_steps += 1
+            self._inflate_curvature(np.ones(len(rejected), dtype=bool))
+            self.record(point)
+            if self.null_steps == 1:  # at the minimum, rounding may turn a step into a null step
+                self._count_short(rejected)
+            return point
+        self.null_steps = 0
+        # 4. Learn the curvature of the next surrogate from the two passes.
+        self._learn(point, new)
+        self._inflate_curvature(rejected)
+        # 5. Bound the suboptimality, and judge whether anything is left to gain.
+        self.record(new)
+        self._count_short(rejected)
+        return new
+
+    def _count_short(self, rejected: NDArray[np.bool_]) -> None:
+        """Count iterations in a row after which nothing more is to be gained.
+
+        A prediction is modest where users were sent back, as their models are made to bend, and
+        the model of a ranking loss is less exact: then a second iteration must say the same.
+        """
+        value = self.history["objective"][-1] * self.problem.given.n_playlists
+        is_short = self._is_negligible(max(self.predicted, self.decrease), value)
+        sure = self.problem.given.loss == "classification" and not rejected.any()
+        self.short_steps = (self.short_steps + (2 if sure else 1)) if is_short else 0
+
+    def _is_negligible(self, decrease: float, value: float) -> bool:
+        """Check whether a decrease, and all that would follow it, is well below `tol`.
+
+        A model that is too stiff promises too little, iteration after iteration: then decreases
+        shrink slowly, and their geometric series tells what they add up to.
+        """
+        share = WORTHWHILE if self._gap_is_tight() else 0.1 * WORTHWHILE
+        # A model that has needed many iterations has promised too little many times.
+        share *= min(1.0, EASY_ITERATIONS / max(self.n_iter, 1))
+        return max(decrease, self._extrapolated()) <= share * self.tol * value
+
+    def _gap_is_tight(self) -> bool:
+        """Check that the duality gap does not contradict a suboptimality of `tol`."""
+        return bool(self.history["restricted_gap"][-1] <= LOOSE_GAP * np.sqrt(self.tol))
+
+    def _extrapolated(self) -> float:
+        """Return what decreases add up to if they go on to shrink by the same factor.
+
+        The factor is the larger one of the last two, because a single iteration may fall short.
+        """
+        values = np.array(self.history["objective"][-4:]) * self.problem.given.n_playlists
+        falls = -np.diff(values)
+        if len(falls) < 2 or not falls[-2] > 0:
+            return 0.0
+        rates = falls[1:] / np.where(falls[:-1] > 0, falls[:-1], np.inf)
+        rate = min(float(rates.max()), LARGEST_RATE)
+        return float(falls[-1] * rate / (1 - rate))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the duality gap proves it, or no decrease is worth another pass."""
+        certified = self.history["dual_gap"][-1] <= self.tol
+        return certified or (self.short_steps >= 2 and self._gap_is_tight())
+
+    @property
+    def stalled(self) -> bool:
+        """Whether steps are short although the duality gap is loose."""
+        return self.short_steps >= MOST_SHORT_STEPS
+
+    def _best_common(self) -> Iterate:
+        """Minimise with all playlists at the shared weights, which needs no pass."""
+        problem = self.problem
+        if problem.given.loss == "classification":
+            shared = best_common_weights(
+                problem.objective,
+                problem.features,
+                problem.penalties.shared_l1,
+                tol=0.1 * self.tol,
+                split=problem.split_features,
+            )
+            return problem.evaluate_common(shared)
+        # The factors of a ranking loss are sums over playlists, which do not add up by song.
+        point = problem.evaluate_common(np.zeros(problem.given.n_features))
+        for _ in range(20):
+            self._take_covariance(point.totals)
+            inner = InnerProblem(problem, self._expansion(point), self.threads)
+            _, shared, _ = inner.shift_shared(point.totals, point.shared)
+            value, size = problem.value(point), 1.0
+            new = problem.evaluate_common(shared)
+            while not problem.value(new) <= value and size > 1e-3:
+                size *= BACKTRACK
+                new = problem.evaluate_common(point.shared + size * (shared - point.shared))
+            gain = value - problem.value(new)
+            if not gain > 0:
+                break
+            point = new
+            if gain <= 0.1 * self.tol * value:
+                break
+        return point
+
+    def _sampled_stage(self, common: Iterate) -> tuple[Totals, NDArray[np.float64]]:
+        """Iterate on samples of songs, unless the catalogue is small.
+
+        The first iterations of rows are far from the minimum, so that a small sample serves them;
+        the last ones would fit its noise, and take a large one.
+        """
+        objective, whole = self.problem.objective, self.problem.objective.tiled_pass
+        sizes = self._sample_sizes()
+        if not sizes:
+            return common.totals, common.shared
+        self._take_covariance(common.totals)
+        weights = objective.padded(common.shared[None])[0]
+        # At the shared weights a sample has the sums of the catalogue: `common` needs no pass.
+        point, sample = common, None
+        for number in range(SAMPLED_ITERATIONS):
+            settled = number >= ROUGH_ITERATIONS
+            totals, shared = self._minimise_surrogate(point, on_sample=True, settled=settled)
+            if settled and self.predicted <= ENOUGH * self.tol * self.problem.value(point):
+                return totals, shared
+            if number in sizes:
+                sample = sampled_pass(
+                    whole.features,
+                    whole.membership,
+                    weights,
+                    sizes[number],
+                    self.rng,
+                    objective.n_jobs,
+                    offsets=whole.offsets,
+                )
+            if number and number in sizes:  # values on two samples do not compare
+                point = self.problem.evaluate(totals, shared, sample)
+                self.passes += sizes[number] / whole.n_songs
+                continue
+            new = self.problem.evaluate(totals, shared, sample)
+            new, rejected = self._backtrack(point, new, sample)
+            self._learn(point, new, forget=0.8)
+            self._inflate_curvature(rejected)
+            point = new
+        return point.totals, point.shared
+
+    def _sample_sizes(self) -> dict[int, int]:
+        """Return how many songs to sample before which iterations; none if there are few songs."""
+        n_songs = self.problem.objective.tiled_pass.n_songs
+        n_features = self.problem.given.n_features
+        whole = max(n_songs // 16, SONGS_PER_FEATURE * n_features)
+        if whole > n_songs // 4:
+            return {}
+        if not self.rows:
+            return {0: whole}
+        rough = max(n_songs // 32, ROUGH_SONGS_PER_FEATURE * n_features)
+        fine = max(whole, min(n_songs // 4, FINE_SONGS_PER_FEATURE * n_features))
+        return {0: rough, ROUGH_ITERATIONS: fine}
+
+    def _minimise_surrogate(
+        self, point: Iterate, *, on_sample: bool = False, settled: bool = True
+    ) -> tuple[Totals, NDArray[np.float64]]:
+        """Minimise the surrogate, by rows or by playlists; `predicted` is how much lower it gets.
+
+        Before users have settled, playlists get no weights of their own, and one round of steps is
+        enough.
+        """
+        if not self.rows:
+            inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
+            totals, shared, self.predicted, self.damping = inner.minimise(
+                point.totals, point.shared, self.damping
+            )
+            return totals, shared
+        if self.basis is None:
+            self.basis = eigen_basis(self.problem.features, self.covariance)
+        active = active_playlists(self.problem, point, screen=settled)
+        self.model = RowModel(
+            self.problem, point, active, self.curvature.scale, self.basis, self.threads
+        )
+        if not settled:
+            totals, shared, self.predicted = self.model.minimise(n_rounds=1, n_newton=2)
+        else:
+            worthwhile = MORE_ROUNDS_ON_SAMPLES if on_sample else MORE_ROUNDS
+            totals, shared, self.predicted = self.model.minimise(worthwhile=worthwhile)
+        return totals, shared
+
+    def _backtrack(
+        self, old: Iterate, new: Iterate, tiled_pass: TiledPass | None = None
+    ) -> tuple[Iterate, NDArray[np.bool_]]:
+        """Send users back whose part of the objective rose in the last step.
+
+        Parameters
+        ----------
+        old, new : Iterate
+            The iterates before and after the step.
+
+        tiled_pass : TiledPass, default=None
+            The pass that evaluated the step, if it is another one than that over all songs.
+
+        Returns
+        -------
+        point : Iterate
+            The point reached.
+
+        rejected : ndarray of bool
+            The users that went nowhere.
+        """
+        problem, users = self.problem, self.problem.users
+        totals, shared = new.totals, new.shared
+        self.passes += self._share_of_pass(tiled_pass)
+        before = problem.user_values(old, shared)
+        slack = before * min(1e-5, 1e-2 * self.tol)
+        rose = ~(problem.user_values(new, shared) <= before + slack)
+        # A ranking loss is modelled less well, and the models of users sent back are made to bend.
+        self.trusted = problem.given.loss == "classification" and not rose.any()
+        share = np.ones(len(before), dtype=problem.dtype)
+        for attempt in range(1, MAX_BACKTRACKS + 2):
+            if not rose.any():
+                break
+            share[rose] = BACKTRACK**attempt if attempt <= MAX_BACKTRACKS else 0.0
+            mixed = between(old.totals, totals, share, users)
+            new = self._with_rows(new, old, mixed, rose, share, tiled_pass)
+            rose &= ~(problem.user_values(new, shared) <= before + slack) & (share > 0)
+        return new._replace(shared=self._best_shared(new.totals)), share == 0
+
+    def _share_of_pass(self, tiled_pass: TiledPass | None) -> float:
+        if tiled_pass is None:
+            return 1.0
+        return float(tiled_pass.n_songs / self.problem.objective.tiled_pass.n_songs)
+
+    def _best_shared(self, totals: Totals) -> NDArray[np.float64]:
+        penalties = self.problem.penalties
+        return closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
+
+    def _with_rows(
+        self,
+        new: Iterate,
+        old: Iterate,
+        mixed: Totals,
+        changed: NDArray[np.bool_],
+        share: Array,
+        tiled_pass: TiledPass | None,
+    ) -> Iterate:
+        """Evaluate the changed users' playlists at their new totals; the others stay."""
+        problem = self.problem
+        rows = np.flatnonzero(problem.users.spread(changed))
+        back = problem.users.spread(share)[rows] == 0
+        some = Totals(mixed.playlist[rows], mixed.user)
+        if back.all():
+            fresh = [array[rows] for array in old[2:]]
+        else:
+            fresh = list(problem.evaluate(some, new.shared, tiled_pass, rows=rows)[2:])
+            self.passes += len(rows) / problem.given.n_playlists * self._share_of_pass(tiled_pass)
+        arrays = []
+        for array, values in zip(new[2:], fresh, strict=True):
+            array = array.copy()
+            array[rows] = values
+            arrays.append(array)
+        return Iterate(mixed, new.shared, *arrays)
+
+    def _learn(self, old: Iterate, new: Iterate, forget: float = 0.0) -> None:
+        if self.rows and self.model is not None:
+            model = self.model
+            sums = row_sums(self.problem, new, model.active, model.basis)
+            scales = learn_scales(model.sums, sums, model.scale, model.basis)
+            self.curvature = Curvature(scales[model.row_of], None, None)
+            return
+        step = new.totals.playlist - old.totals.playlist
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.curvature = learn_curvature(
+                self.curvature, step, new.mean - old.mean, self.covariance, forget=forget
+            )
+
+    def _inflate_curvature(self, users: NDArray[np.bool_]) -> None:
+        """Let the model of some users' playlists bend more, which shortens their steps."""
+        rows = self.problem.users.spread(users)
+        if rows.any():
+            scale, removed, added = self.curvature
+            scale = np.where(rows, 4 * scale, scale).astype(scale.dtype)
+            if removed is not None and added is not None:
+                removed = np.where(rows[:, None], 0, removed)
+                added = np.where(rows[:, None], 0, added)
+            self.curvature = Curvature(scale, removed, added)
+
+    def _take_covariance(self, totals: Totals) -> None:
+        """Take the covariance of songs, weighted by their scores for the mean playlist."""
+        mean = totals.playlist.mean(axis=0, dtype=np.float64)
+        scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
+        with np.errstate(divide="ignore"):  # songs of weight 0
+            scores = scores.astype(np.float64) + np.log(self.problem.song_weight)
+        moments = self.problem.split_features.moments(scores)
+        covariance = moments.covariance
+        self.covariance = covariance.astype(self.problem.dtype)
+        self.basis = None
+
+    def _take_log_weight(self) -> None:
+        self.log_weight = np.log(self.problem.objective.sample_weight).astype(self.problem.dtype)
+
+    def _expansion(self, point: Iterate) -> Expansion:
+        return Expansion(
+            point.totals.playlist,
+            point.log_negative.astype(self.problem.dtype),
+            point.mean,
+            *self.curvature,
+            self.covariance,
+            self.log_weight,
+        )
