@@ -68,20 +68,10 @@ SIGNATURE = void(
 
 
 @compile_part
-def _gather(
-    u: Any,
-    starts: Any,
-    row_of: Any,
-    active_starts: Any,
-    n_users: Any,
-    features: Any,
-    indptr: Any,
-    indices: Any,
-    pull: Any,
-    user: Any,
-    place: Any,
-) -> Any:
+def _gather(u: Any, layout: Any, n_users: Any, held: Any, user: Any, place: Any) -> Any:
     """Gather a user's songs, those of playlists without own weights first; count its rows."""
+    starts, row_of, active_starts, pull = layout
+    features, indptr, indices = held
     songs, factor, begin, rows = user
     n_rows, n = 1 + active_starts[u + 1] - active_starts[u], 0
     for k in range(n_rows):
@@ -447,41 +437,20 @@ def newton_users(
         np.empty(most_rows + 1, np.int64),
         np.empty(most_rows, np.int64),
     )
+    layout, held = (starts, row_of, active_starts, pull), (features, indptr, indices)
     model = (eigenvalues, variances, basis, log_z, mean, scale, weights, own0)
     penalties = (user_l2, playlist_l1, push, offset)
     state = (room[2], heights[0], exponentials[0], scratch[0])
     tried = (room[3], room[4], heights[1], exponentials[1])
     slopes, vectors = (room[5], room[6], room[7]), (room[8], room[9], scratch[1])
     for u in range(first, last):
-        n_rows = _gather(
-            u,
-            starts,
-            row_of,
-            active_starts,
-            n_users,
-            features,
-            indptr,
-            indices,
-            pull,
-            user,
-            place,
-        )
+        n_rows = _gather(u, layout, n_users, held, user, place)
         for j in range(n_features):
             at[0, j] = step[u, j]
             for k in range(1, n_rows):
                 at[k, j] = own[active_starts[u] + k - 1, j]
         values[u] = _minimise(
-            n_rows,
-            n_newton,
-            at,
-            user,
-            model,
-            penalties,
-            state,
-            slopes,
-            vectors,
-            solution,
-            tried,
+            n_rows, n_newton, at, user, model, penalties, state, slopes, vectors, solution, tried
         )
         for j in range(n_features):
             step[u, j] = at[0, j]

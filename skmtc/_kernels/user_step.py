@@ -1,6 +1,6 @@
 """The sweep over users, one user at a time; import only where numba is installed.
 
-The formulas are those of `_sweep`, `_surrogate`, `_padded` and `_two_level`. There, whole blocks of
+The formulas are those of `_user_step` and `_surrogate`. There, whole blocks of
 users take each step together; here, a user takes all steps alone, so that everything that a step
 needs stays in the fastest cache, and a user who has converged stops.
 """
@@ -349,21 +349,9 @@ def _sweep_user(
         converged = length <= max(kind(SHORTEST_STEP) * first_length, negligible * before)
         if converged:
             break
+    end, room = (playlists, user), (point, gradient, vectors, shares)
     gain = _keep_descent(
-        problem,
-        expansion,
-        first,
-        start,
-        start_user,
-        playlists,
-        user,
-        before,
-        penalties,
-        damping,
-        point,
-        gradient,
-        vectors,
-        shares,
+        problem, expansion, first, start, start_user, end, before, penalties, damping, room
     )
     return gain, converged
 
@@ -376,20 +364,18 @@ def _keep_descent(
     start: Any,
     start_user: Any,
     end: Any,
-    end_user: Any,
     before: float,
     penalties: Any,
     damping: Any,
-    tried: Any,
-    gradient: Any,
-    vectors: Any,
-    shares: Any,
+    room: Any,
 ) -> Any:
-    """Move a user whose value rose back towards the start, and be more new_damping there."""
+    """Move a user whose value rose back towards the start, and damp it more there."""
+    end_playlists, end_user = end
+    tried, gradient, vectors, shares = room
     n = len(start)
     kind = start.dtype.type
     tried_user = vectors[8]
-    _copy(end, tried)
+    _copy(end_playlists, tried)
     for d in range(tried_user.size):
         tried_user[d] = end_user[d]
     share = kind(1)
@@ -410,7 +396,7 @@ def _keep_descent(
         share *= kind(BACKTRACK)
         for i in range(n):
             for d in range(tried_user.size):
-                tried[i, d] = start[i, d] + share * (end[i, d] - start[i, d])
+                tried[i, d] = start[i, d] + share * (end_playlists[i, d] - start[i, d])
         for d in range(tried_user.size):
             tried_user[d] = start_user[d] + share * (end_user[d] - start_user[d])
     for i in range(n):

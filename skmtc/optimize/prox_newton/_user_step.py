@@ -204,7 +204,7 @@ def _keep_descent(
     penalties: Penalties,
     damping: Array,
 ) -> tuple[Totals, NDArray[np.float64], Array]:
-    """Move users whose value rose back towards the start, and be more new_damping with them."""
+    """Move users whose value rose back towards the start, and damp them more."""
     share = np.ones(len(before), dtype=start.user.dtype)
     backtracked = np.zeros(len(before), dtype=bool)
     totals = end
