@@ -116,9 +116,9 @@ def _evaluate(n_rows: Any, at: Any, user: Any, model: Any, penalties: Any, state
                     for j in range(n_features):
                         moved[j] += change * basis[a, j]
         # log Z + m.d + d'A d / 2, A = scale * diag(eigenvalues)
-        rise = log_z[row]
+        rise, stiff = log_z[row], scale[row]
         for j in range(n_features):
-            bend = scale[row] * eigenvalues[j] * moved[j]
+            bend = stiff * eigenvalues[j] * moved[j]
             rise += (mean[row, j] + HALF * bend) * moved[j]
             slope[k, j] = mean[row, j] + bend
             moved[j] += weights[row, j]
@@ -149,16 +149,17 @@ def _differentiate(
         metric[0, j] = TWO * user_l2
         orthant[0, j] = ZERO
     for k in range(n_rows):
-        bend = height[k] * scale[rows[k]]
+        outer = height[k]
+        bend = outer * scale[rows[k]]
         for j in range(n_features):
-            gradient[j] = height[k] * slope[k, j]
+            gradient[j] = outer * slope[k, j]
             metric[0, j] += bend * eigenvalues[j] + gradient[j] * slope[k, j]
         inner = ZERO
         for i in range(begin[k], begin[k + 1]):
-            curvature = push * exp[i]
+            force, curvature = exp[i], push * exp[i]
             inner += curvature
             for j in range(n_features):
-                gradient[j] -= exp[i] * songs[i, j]
+                gradient[j] -= force * songs[i, j]
                 metric[0, j] += curvature * songs[i, j] * songs[i, j]
         for j in range(n_features):
             residual[0, j] -= gradient[j]
@@ -208,12 +209,11 @@ def _multiply(
                     for j in range(n_features):
                         moved[j] += direction[k, a] * basis[a, j]
         # Z (A + s s') d for the row, push e x x' d for each song
-        on_slope = ZERO
+        outer, stiff, on_slope = height[k], scale[rows[k]], ZERO
         for j in range(n_features):
             on_slope += slope[k, j] * moved[j]
         for j in range(n_features):
-            bend = scale[rows[k]] * eigenvalues[j] * moved[j]
-            image[j] = height[k] * (bend + on_slope * slope[k, j])
+            image[j] = outer * (stiff * eigenvalues[j] * moved[j] + on_slope * slope[k, j])
         for i in range(begin[k], begin[k + 1]):
             score = ZERO
             for j in range(n_features):
@@ -225,10 +225,11 @@ def _multiply(
             product[0, j] += image[j]
         if k > 0:
             for a in range(n_features):
-                product[k, a] = ZERO
+                pulled = ZERO
                 if orthant[k, a] != 0:
                     for j in range(n_features):
-                        product[k, a] += basis[a, j] * image[j]
+                        pulled += basis[a, j] * image[j]
+                product[k, a] = pulled
     curved = 0.0
     for k in range(n_rows):
         for j in range(n_features):
