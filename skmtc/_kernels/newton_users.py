@@ -141,9 +141,9 @@ def _differentiate(
     songs, _, begin, rows = user
     eigenvalues, variances, basis, _, _, scale, _, _ = model
     user_l2, playlist_l1, push, offset = penalties
-    slope, height, exp, gradient = state
+    slope, height, exp, pull = state
     residual, metric, orthant = out
-    n_features = gradient.size
+    n_features = pull.size
     for j in range(n_features):
         residual[0, j] = -TWO * user_l2 * (offset[rows[0], j] + at[0, j])
         metric[0, j] = TWO * user_l2
@@ -152,24 +152,26 @@ def _differentiate(
         outer = height[k]
         bend = outer * scale[rows[k]]
         for j in range(n_features):
-            gradient[j] = outer * slope[k, j]
-            metric[0, j] += bend * eigenvalues[j] + gradient[j] * slope[k, j]
+            pull[j] = ZERO
+            metric[0, j] += bend * eigenvalues[j] + outer * slope[k, j] * slope[k, j]
         inner = ZERO
         for i in range(begin[k], begin[k + 1]):
             force, curvature = exp[i], push * exp[i]
             inner += curvature
             for j in range(n_features):
-                gradient[j] -= force * songs[i, j]
+                pull[j] += force * songs[i, j]
                 metric[0, j] += curvature * songs[i, j] * songs[i, j]
         for j in range(n_features):
-            residual[0, j] -= gradient[j]
+            residual[0, j] -= outer * slope[k, j] - pull[j]
         if k == 0:
             continue
         # Own weights move that are not zero, or whose gradient exceeds the penalty.
         for a in range(n_features):
-            pulled = ZERO
+            on_slope, on_songs = ZERO, ZERO
             for j in range(n_features):
-                pulled += basis[a, j] * gradient[j]
+                on_slope += basis[a, j] * slope[k, j]
+                on_songs += basis[a, j] * pull[j]
+            pulled = outer * on_slope - on_songs
             sign = ZERO
             if at[k, a] != 0:
                 sign = ONE if at[k, a] > 0 else -ONE
@@ -177,7 +179,9 @@ def _differentiate(
                 sign = -ONE if pulled > 0 else ONE
             orthant[k, a] = sign
             residual[k, a] = -(pulled + playlist_l1 * sign) if sign != 0 else ZERO
-            metric[k, a] = (bend + inner) * variances[a] + FLAT
+            # Of its songs, the variance of a feature is taken for that of all songs.
+            metric[k, a] = (bend + inner) * variances[a] + outer * on_slope * on_slope + FLAT
+            metric[k, a] += push * push * on_songs * on_songs / max(inner, FLAT)
 
 
 @compile_part

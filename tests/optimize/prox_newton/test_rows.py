@@ -313,7 +313,8 @@ def test_the_solver_agrees_with_an_independent_oracle(push, playlist_l1, convert
     assert (values * (1 - gaps)).max() <= best * (1 + 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(20))
+# In problem 1093 the constant feature of one playlist bends the loss much more than others.
+@pytest.mark.parametrize("seed", [*range(20), 1093])
 def test_odd_problems_are_solved_to_tol_or_not_called_converged(seed):
     features, membership, owners, parameters = make_odd_problem(seed)
     parameters["loss"] = "classification"
