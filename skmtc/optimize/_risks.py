@@ -216,7 +216,7 @@ def objective_over_all_songs(
     sampled = risk_terms(objective, weights, rows=rows)
     all_songs = make_pass(objective.features, objective.membership, objective.n_jobs)
     whole = risk_terms(objective, weights, rows=rows, tiled_pass=all_songs)
-    # `risk_terms` divides by the weights of the sampled songs outside a playlist, not by their number.
+    # `risk_terms` divides by the weights of sampled songs outside a playlist, not by their number.
     n_outside = objective.n_songs - objective.positives.counts[rows]
     ratio = objective.negative_weights[rows] / n_outside
     whole = whole._replace(
