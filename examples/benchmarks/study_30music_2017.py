@@ -17,20 +17,24 @@ these::
     python study_30music_2017.py --tiny                # on a few generated playlists
 
 With `--parts`, a run that was stopped goes on where it was, and rankers of later runs are added.
-``..._fits.csv`` has a row per fit, which is written after each. Seconds are CPU seconds. Intervals
-are of 95 %, by bootstrap over users; those of the lead compare rankers playlist by playlist. With
-`--ablations`, parts of our ranker are taken away one by one, and metrics are told by group of
-playlists and songs, on the first split. With `--times`, rankers are timed one after the other.
+``..._fits.csv`` has a row per fit, which is written after each; ``..._groups.csv`` has metrics by
+group of playlists and songs, and ``..._paper.csv`` the paper's figures beside ours. Seconds are CPU
+seconds. Intervals are of 95 %, by bootstrap over users; those of the lead compare rankers playlist
+by playlist. With `--ablations`, parts of our ranker are taken away one by one, on the first split.
+With `--times`, rankers are timed one after the other.
 """
 
 import argparse
 import warnings
 from functools import partial
+from pathlib import Path
 
 import ablations
+import pandas as pd
 from bench_rankers import rankers
 from costs import measure_costs
 from machine import version, write_table
+from paper import beside_paper
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -195,6 +199,10 @@ def main():
                 write_table(table.assign(data=name), options.csv, *PACKAGES)
         else:
             run_study(make_study(name, X, options), options)
+            if options.csv:
+                path = Path(options.csv)
+                table = beside_paper(pd.read_csv(path))
+                table.to_csv(path.with_stem(f"{path.stem}_paper"), index=False)
 
 
 def read_table(options):
