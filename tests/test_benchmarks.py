@@ -203,7 +203,7 @@ def test_the_paper_is_compared_method_by_method(shared):
     table = pd.DataFrame([row | {"ranker": name} for name in (*rankers, *rankers)])
     beside = paper.beside_paper(table).set_index("method")
     assert beside.index.tolist() == ["PopRank", "WMF+kNN"]
-    assert beside["30music_auc"].tolist() == [0.883, 0.849]
+    assert beside["paper_auc"].tolist() == [0.883, 0.849]
     assert beside["auc"].tolist() == [0.5, 0.5]
 
 

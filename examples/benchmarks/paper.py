@@ -32,7 +32,7 @@ PAPER = {
         "MTC": ("MTC, features of the paper", 0.866, 0.362, 0.843, 0.244),
     },
 }
-COLUMNS = ["ranker", "30music_auc", "30music_hit_rate@100", "aotm_auc", "aotm_hit_rate@100"]
+COLUMNS = ["ranker", "paper_auc", "paper_hit_rate@100", "aotm_auc", "aotm_hit_rate@100"]
 
 
 def beside_paper(table):
