@@ -11,7 +11,7 @@ these::
 
     python study_30music_2017.py --rows rows.csv.gz --songs songs.csv.gz \
         --playlists playlists.csv.gz --csv study_30music_2017.csv --parts folder
-    python study_30music_2017.py ... --rankers popularity ridge        # some rankers, by name
+    python study_30music_2017.py ... --rankers popularity MTC          # some, by name
     python study_30music_2017.py ... --ablations --csv ablations_30music_2017.csv
     python study_30music_2017.py ... --times --csv times_30music_2017.csv
     python study_30music_2017.py --tiny                # on a few generated playlists
@@ -26,7 +26,6 @@ With `--times`, rankers are timed one after the other.
 
 import argparse
 import warnings
-from functools import partial
 from pathlib import Path
 
 import ablations
@@ -217,10 +216,8 @@ def make_study(name, X, options):
     """Return the study of all rankers, or of those that are asked for."""
 
     def entries(train, setting):
-        chosen = make_entries(train, setting, options)
-        wanted = options.rankers or list(chosen)
-        skipped = [*options.skip, *(SLOW_IF_TINY if options.tiny else [])]
-        return {k: chosen[k] for k in chosen if k in wanted and k not in skipped}
+        chosen = choose_entries(make_entries(train, setting, options), options)
+        return {k: v for k, v in chosen.items() if not (options.tiny and k in SLOW_IF_TINY)}
 
     n_splits = 1 if options.tiny else options.splits
     return Study(
@@ -237,16 +234,26 @@ def make_study(name, X, options):
 
 
 def make_ablations(name, X, options):
-    """Return the study of the ranker's own parts."""
+    """Return the study of the ranker's own parts, or of those that are asked for."""
+
+    def entries(train, setting):
+        return choose_entries(ablations.make_variants(train, setting, tiny=options.tiny), options)
+
     return Study(
         name,
         X,
-        partial(ablations.make_variants, tiny=options.tiny),
+        entries,
         [splitter for splitter in SPLITTERS if splitter.setting != "cold users"],
         seeds=ablations.SEEDS,
         references=ablations.REFERENCES,
         packages=PACKAGES,
     )
+
+
+def choose_entries(entries, options):
+    """Return the entries that the command line asks for."""
+    wanted = options.rankers or list(entries)
+    return {k: v for k, v in entries.items() if k in wanted and k not in options.skip}
 
 
 def make_entries(train, setting, options):
