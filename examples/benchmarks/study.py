@@ -173,7 +173,7 @@ def run_study(study, options):
     for splitter in study.splitters:
         if splitter.setting in options.settings:
             values, searches = run_setting(study, splitter, options)
-            if study.grouped:
+            if values["ranker"].isin(study.grouped).any():
                 groups = summarize_groups(values, METRICS, study.references[-1:], study.grouped)
                 _write(groups.assign(**machine()), study.name, options.csv, "_groups")
             values = values[values["group"] == ""]
