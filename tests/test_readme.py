@@ -33,7 +33,7 @@ def test_the_commands_are_those_that_are_checked():
 def test_pictures_and_files_that_it_names_are_there():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"\]\((docs/[^)]+)\)|`(docs/[^`]+)`", readme)
-    assert len(named) == 6
+    assert len(named) == 7
     assert all((ROOT / (link or path)).exists() for link, path in named)
 
 
