@@ -195,6 +195,18 @@ def test_all_metrics_count_in_a_choice(shared):
     assert study.choose(study.Entry(None, goal="all"), searched) == {"a": 2}
 
 
+def test_the_paper_is_compared_method_by_method(shared):
+    paper = shared("paper")
+    row = dict.fromkeys([*paper.SHOWN, "n_splits", *ORIGIN], 0.5) | {"setting": "cold users"}
+    rankers = ("popularity", "WMF", "ridge")
+    # A study has a row per reference.
+    table = pd.DataFrame([row | {"ranker": name} for name in (*rankers, *rankers)])
+    beside = paper.beside_paper(table).set_index("method")
+    assert beside.index.tolist() == ["PopRank", "WMF+kNN"]
+    assert beside["paper_auc"].tolist() == [0.883, 0.849]
+    assert beside["auc"].tolist() == [0.5, 0.5]
+
+
 def test_rare_songs_are_told_apart(shared):
     rows = [("p1", "s1"), ("p2", "s1"), *((f"p{i}", "s2") for i in range(6))]
     train = pd.DataFrame(rows, columns=["playlist", "song"])

@@ -1,10 +1,11 @@
 """The directive `result-table`: rows of a CSV file of figures, with cells made by templates.
 
 Tables of benchmarks have more columns than a page, so that `cells` says what to show, separated by
-bars, in the manner of `str.format`; `where` keeps rows in which a column has a value::
+bars, in the manner of `str.format`; `where` keeps rows in which a column has a value, or one of
+several::
 
     .. result-table:: benchmarks/study.csv
-       :where: setting=cold users
+       :where: setting=cold users,ranker=MTC or popularity
        :header: ranker, AUC
        :cells: {ranker} | {auc:.3f} ({auc_low:.3f} to {auc_high:.3f})
 
@@ -13,6 +14,7 @@ Rows that look the same are shown once.
 
 import csv
 import io
+import re
 from pathlib import Path
 
 from docutils.parsers.rst import directives
@@ -53,9 +55,18 @@ class ResultTable(CSVTable):
         return lines.getvalue().splitlines(), str(path)
 
     def _is_wanted(self, row):
-        conditions = filter(None, self.options.get("where", "").split(","))
-        pairs = (condition.partition("=") for condition in conditions)
-        return all(row[name.strip()] == value.strip() for name, _, value in pairs)
+        conditions = read_conditions(self.options.get("where", ""))
+        return all(row[name] in values for name, values in conditions.items())
+
+
+def read_conditions(text):
+    """Return the values that each column may have; values may have commas in them.
+
+    >>> read_conditions("setting=cold users,ranker=MTC or irspack iALS, one-hot")
+    {'setting': ['cold users'], 'ranker': ['MTC', 'irspack iALS, one-hot']}
+    """
+    pairs = [condition.partition("=") for condition in re.split(r",(?=[^,=]+=)", text) if condition]
+    return {name.strip(): value.strip().split(" or ") for name, _, value in pairs}
 
 
 def _with_numbers(row):

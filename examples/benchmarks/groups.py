@@ -8,6 +8,8 @@ from intervals import with_intervals
 USER_PLAYLISTS = (1, 2, 5)
 PLAYLIST_SONGS = (1, 10, 20)
 SONG_PLAYLISTS = (1, 6, 21)
+# There are many groups, and ends of intervals from 200 samples are exact to a tenth of their width.
+N_RESAMPLES = 200
 
 
 def by_song_popularity(train, test):
@@ -46,20 +48,23 @@ def summarize_groups(values, metrics, references, chosen):
     parts = [whole.assign(group=users), whole.assign(group=sizes), values[values["group"] != ""]]
     tables = []
     for (setting, group), part in pd.concat(parts).groupby(["setting", "group"], sort=False):
-        table = with_references(part, metrics, references)
+        table = with_references(part, metrics, references, n_resamples=N_RESAMPLES)
         tables.append(table.assign(setting=setting, group=group))
     table = pd.concat(tables, ignore_index=True)
     first = ["setting", "group", "ranker"]
     return table[first + [name for name in table if name not in first]]
 
 
-def with_references(values, metrics, references):
+def with_references(values, metrics, references, *, n_resamples=1000):
     """Return means, leads and intervals for each reference that there is; see `with_intervals`."""
     there = [name for name in references if name in set(values["ranker"])]
     if not there:
         raise ValueError(f"One of {list(references)} must be among the rankers. Run one of them.")
     tables = [
-        with_intervals(values, metrics, reference=name).assign(reference=name) for name in there
+        with_intervals(values, metrics, reference=name, n_resamples=n_resamples).assign(
+            reference=name
+        )
+        for name in there
     ]
     return pd.concat(tables, ignore_index=True).round(5)
 

@@ -91,7 +91,8 @@ class Study:
         Packages whose versions are reported.
 
     grouped : sequence of str
-        Rankers whose values are also reported by group of playlists and songs.
+        Rankers whose values are also reported by group of playlists and songs, with the lead of the
+        last reference over each.
     """
 
     name: str
@@ -172,8 +173,8 @@ def run_study(study, options):
     for splitter in study.splitters:
         if splitter.setting in options.settings:
             values, searches = run_setting(study, splitter, options)
-            if study.grouped:
-                groups = summarize_groups(values, METRICS, study.references, study.grouped)
+            if values["ranker"].isin(study.grouped).any():
+                groups = summarize_groups(values, METRICS, study.references[-1:], study.grouped)
                 _write(groups.assign(**machine()), study.name, options.csv, "_groups")
             values = values[values["group"] == ""]
             table = summarize(values, study.references)
