@@ -37,6 +37,7 @@ from skmtc.rankers._test_set import build_test_set
 from skmtc.rankers._ties import tie_popularity, tie_ranks
 from skmtc.rankers.fitting import songs_that_stay, who_stays
 from skmtc.rankers.recommend import (
+    CatalogueCache,
     Options,
     RecommendOptions,
     SongColumns,
@@ -60,7 +61,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     that are made again from others where they are needed, and so are never stored.
     """
 
-    _derived: tuple[str, ...] = ("_reader",)
+    _derived: tuple[str, ...] = ("_reader", "_catalogue_cache")
     _fitted_state = {
         "songs_": IdArray("songs"),
         "playlists_": IdArray("playlists"),
@@ -447,6 +448,16 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             self._reader = self._make_reader(ids, self.user_of_playlist_)
         return self._reader
 
+    @property
+    def catalogue_cache(self) -> CatalogueCache:
+        """What searches of the catalogue need, from one `recommend` to the next.
+
+        :meta private:
+        """
+        if not hasattr(self, "_catalogue_cache"):
+            self._catalogue_cache = CatalogueCache()
+        return self._catalogue_cache
+
     def read_table(self, X):
         """Read a table with the columns of `fit`, or with those that are needed.
 
@@ -618,6 +629,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             "left_out_": table.left_out,
             "_song_counts": _song_counts(table.membership),
             "_reader": self._reader_of(table),
+            "_catalogue_cache": CatalogueCache(),
         }
 
     def _without(self, user_stays, playlist_stays):
@@ -654,7 +666,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         :meta private:
         """
-        _ = self.reader
+        _ = self.reader, self.catalogue_cache
 
     def _keep_derived(self, made):
         """Keep what was derived for a snapshot, unless another thread changes this ranker."""
