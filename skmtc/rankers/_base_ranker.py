@@ -661,6 +661,13 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         self._keep_derived(made)
         return made
 
+    def lasting_attributes(self):
+        """Return parameters and fitted attributes, without what is made again from them.
+
+        :meta private:
+        """
+        return [value for name, value in vars(self).items() if name not in self._derived]
+
     def make_derived(self):
         """Make what is derived from other attributes and is not there.
 

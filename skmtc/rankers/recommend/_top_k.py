@@ -203,7 +203,10 @@ class TopSongs:
             norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
             factors = self._factors if norms.max() < LARGEST_IN_SINGLE else self.song_vectors
             left = _in_type_of(factors, vectors)
-            scores = np.matmul(left, factors.T, out=self._space(len(left), factors.dtype))
+            space = self._space(len(left), factors.dtype)
+            # Some kernels of BLAS raise flags for numbers beyond the end of short vectors.
+            with np.errstate(invalid="ignore", over="ignore"):
+                scores = np.matmul(left, factors.T, out=space)
             error = _rounding_error(scores.dtype, vectors.shape[1], norms, self._largest)
         for part in added:
             add_sparse(scores, part)
