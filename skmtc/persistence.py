@@ -16,6 +16,7 @@ from skmtc._typing import StrPath
 from skmtc._utils.atomic_files import write_whole
 from skmtc._utils.estimator_state import VersionedState
 from skmtc._utils.fitted_state import check_fitted_state, refuse
+from skmtc._utils.packed_texts import packed_texts
 from skmtc.features.recipes import Clip
 from skmtc.rankers.features import Columns
 
@@ -73,7 +74,8 @@ def save(model: Any, path: StrPath) -> None:
     if hasattr(model, "set_callbacks"):
         model = copy(model).set_callbacks()  # none: who watched the fit is no part of the model
     try:
-        data = skops_io.dumps(model)
+        with packed_texts():
+            data = skops_io.dumps(model)
     except Exception as error:
         raise TypeError(
             f"A model must hold plain data and estimators only to be stored safely; got "

@@ -2,10 +2,12 @@
 
 import os
 import sys
+from importlib.util import find_spec
 
 import pytest
 from attacks import Attack
 from clusters import N_WORKERS, local_cluster
+from databases import programs_with_pgvector
 from hypothesis import settings
 
 # The same examples on every machine, however slow it is.
@@ -39,8 +41,10 @@ def lacking(system):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out tests that the operating system cannot run."""
+    """Leave out tests that the operating system, or what is installed, cannot run."""
     absent = lacking(sys.platform)
+    if programs_with_pgvector() is None or find_spec("psycopg") is None:
+        absent = absent | {"pgvector"}
     left_out = [item for item in items if any(mark.name in absent for mark in item.iter_markers())]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

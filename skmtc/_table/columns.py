@@ -5,6 +5,7 @@ song, the user or the playlist of its row.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,10 @@ ROLES = ("user", "playlist", "song")
 # Names of weights of rows, which describe nothing.
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "row_weight")
 LONGEST_SHOWN = 200  # characters of a value in a message
+ROW_PER_SONG = (
+    "Pass one row per song of a playlist, e.g. pd.DataFrame({'playlist': ['p', 'p'], 'song': "
+    "['a', 'b']})."
+)
 
 
 def is_table(X):
@@ -60,18 +65,37 @@ def _converter(X):
         return lambda table: table.to_table().to_pandas()
     is_rows = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], dict)
     is_columns = isinstance(X, dict) and not issparse(X)  # a dok_array is a dict, too
-    return pd.DataFrame if is_rows or is_columns else None
+    if is_columns:
+        return _frame_of_columns
+    return pd.DataFrame if is_rows else None
+
+
+def _frame_of_columns(columns):
+    """Make a DataFrame of a dict of columns; those of other lengths are often playlists."""
+    lengths = {len(c) for c in columns.values() if isinstance(c, list | tuple | np.ndarray)}
+    if len(lengths) > 1:
+        raise ValueError(
+            "A dict must have columns of one length by name; got lengths of "
+            f"{sorted(lengths)[:5]}. {ROW_PER_SONG}"
+        )
+    return pd.DataFrame(columns)
 
 
 def check_even_rows(X):
-    """Raise if something is a list of rows of different lengths."""
+    """Raise if something is no table but ids, or a list of rows of different lengths."""
+    is_list = isinstance(X, list | tuple) and len(X) > 0
+    if isinstance(X, str) or (is_list and all(isinstance(one, str | Real) for one in X)):
+        raise ValueError(
+            f"A table must have rows and columns; got {shown(X)}. Name the column, e.g. as "
+            f"pd.DataFrame({{'user': {shown([X] if isinstance(X, str) else list(X))}}})."
+        )
     if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
         return
     lengths = sorted({len(row) for row in X})
     if len(lengths) > 1:
         raise ValueError(
             "Rows of a list must all have the same number of values, or be dicts; got rows of "
-            f"{lengths[:5]} values. Fill up the rows, or pass a DataFrame."
+            f"{lengths[:5]} values. {ROW_PER_SONG}"
         )
 
 

@@ -1,5 +1,7 @@
 """Ids and codes: the only place where ids become positions in sorted arrays of distinct ids."""
 
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 
@@ -25,10 +27,15 @@ class Ids:
     def __len__(self):
         return len(self.index)
 
-    @property
+    @cached_property
     def values(self):
         """The distinct ids as an array."""
         return self.index.to_numpy()
+
+    @cached_property
+    def kind(self):
+        """What the ids are, such as "numbers" or "strings"."""
+        return _kind(self.index)
 
     def ready(self):
         """Make the hash table now; give the ids themselves.
@@ -40,7 +47,7 @@ class Ids:
 
     def codes(self, ids):
         """Return the code of each id; -1 for an id that is not known."""
-        theirs, ours = _kind(ids), _kind(self.index)
+        theirs, ours = _kind(ids), self.kind
         if theirs != ours and "empty" not in (theirs, ours):
             raise TypeError(
                 f"The {self.role} ids must be of the same type as in fit; got {theirs} where "
@@ -66,6 +73,9 @@ class Ids:
 
 
 def _kind(ids):
+    dtype = getattr(ids, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":  # known without a look at the values
+        return "numbers"
     kind = pd.api.types.infer_dtype(ids, skipna=False)
     if kind == "categorical":
         return _kind(pd.Series(ids).cat.categories)
@@ -83,6 +93,8 @@ def read_ids(frame, label, role):
                 f"{type(unhashable).__name__} {unhashable!r} in column {label!r}. "
                 "Convert the column, e.g. with `astype(str)`."
             )
+    if isinstance(ids.dtype, np.dtype) and ids.dtype.kind in "biu":  # of these none is missing
+        return ids
     missing = ids.isna().to_numpy()
     if pd.api.types.is_float_dtype(ids.dtype):
         missing = missing | np.isinf(ids.to_numpy(dtype=float, na_value=np.nan))

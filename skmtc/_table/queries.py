@@ -1,6 +1,7 @@
 """Who asks, and for which songs: the ids of a table, looked up in a fitted ranker."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ class Queries:
 
     def take(self, positions):
         """Return the queries at some positions."""
+        if is_everything(positions, len(self)):
+            return self
         return Queries(self.users[positions], self.playlists[positions], self.rows.iloc[positions])
 
 
@@ -58,10 +61,16 @@ class Songs:
     def __len__(self):
         return len(self.codes)
 
-    @property
+    @cached_property
     def is_new(self):
         """Whether each song is new."""
         return self.codes < 0
+
+
+def is_everything(positions, n):
+    """Check whether positions are 0, …, n - 1, so that nothing has to be picked."""
+    is_array = isinstance(positions, np.ndarray) and positions.dtype != bool
+    return is_array and len(positions) == n and np.array_equal(positions, np.arange(n))
 
 
 def distinct(*codes):

@@ -1,5 +1,7 @@
 """Other tables, read by the ids and columns of the training table."""
 
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 
@@ -109,6 +111,10 @@ class TableReader:
 
     def catalogue(self):
         """Return all songs of the training table."""
+        return self._catalogue
+
+    @cached_property
+    def _catalogue(self):
         songs = self.ids["song"].values
         return Songs(songs, np.arange(len(songs)), is_catalogue=True)
 

@@ -7,6 +7,7 @@ from threading import RLock
 from sklearn.exceptions import InconsistentVersionWarning
 
 from skmtc._utils.fitted_state import Labels, Plain, check_fitted_state
+from skmtc._utils.packed_texts import pack_state, unpack_state
 from skmtc._version import __version__
 
 VERSION_KEY = "_skmtc_version"
@@ -31,7 +32,7 @@ class VersionedState:
 
     def __getstate__(self):
         stored = super().__getstate__() | {VERSION_KEY: __version__}
-        return {name: value for name, value in stored.items() if name not in self._derived}
+        return pack_state({n: value for n, value in stored.items() if n not in self._derived})
 
     def __copy__(self):
         # Without the check of `__setstate__`: a fit copies its ranker while it is half done.
@@ -52,7 +53,8 @@ class VersionedState:
                 ),
                 stacklevel=2,
             )
-        super().__setstate__({k: v for k, v in state.items() if k not in self._derived})
+        state = {k: v for k, v in state.items() if k not in self._derived}
+        super().__setstate__(unpack_state(state))
         check_fitted_state(self)
 
 

@@ -18,7 +18,9 @@ from skmtc.optimize._pair_weights import Pairs as Pairs
 from skmtc.optimize._pair_weights import solve_pair_weights as solve_pair_weights
 from skmtc.optimize._result import warn_not_converged as warn_not_converged
 from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS as RIDGE_SOLVERS
+from skmtc.optimize._ridge_solvers import choose_solver as choose_solver
 from skmtc.optimize._ridge_solvers import ridge_coef as ridge_coef
+from skmtc.optimize._ridge_solvers import ridge_factors as ridge_factors
 from skmtc.optimize._risks import objective_over_all_songs as objective_over_all_songs
 from skmtc.optimize._solvers import SOLVERS as SOLVERS
 from skmtc.optimize._solvers import Solver as Solver

@@ -40,6 +40,7 @@ from skmtc.rankers.fitting import (
     who_stays,
 )
 from skmtc.rankers.recommend import (
+    CatalogueCache,
     Options,
     RecommendOptions,
     SongColumns,
@@ -63,7 +64,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
     that are computed from others when needed, and so are never stored.
     """
 
-    _derived: tuple[str, ...] = ("_reader",)
+    _derived: tuple[str, ...] = ("_reader", "_catalogue_cache")
     _fitted_state = {
         "songs_": IdArray("songs"),
         "playlists_": IdArray("playlists"),
@@ -459,7 +460,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         :meta private:
         """
-        _ = self.reader
+        _ = self.reader, self.catalogue_cache
 
     def _without(self, user_stays, playlist_stays):
         """Return the attributes that change when users and playlists are removed."""
@@ -493,6 +494,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
         artists = self.artists_of(table.song_rows)
         self._song_artists = None if artists is None else plain_values(artists)
         self._reader = self._make_reader(table.ids, table.user_of_playlist)
+        self._catalogue_cache = CatalogueCache()
         vars(self).update(table_attributes(table))
 
     def _appended_table(self, appended):
@@ -503,6 +505,7 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             "_song_artists": append_artists(self, appended),
             "_song_columns": join_song_columns(columns, appended.song_source, appended.song_rows),
             "_reader": self._make_reader(appended.ids, appended.user_of_playlist),
+            "_catalogue_cache": CatalogueCache(),
         }
 
     def snapshot(self):
@@ -530,6 +533,23 @@ class BaseRanker(VersionedState, BaseEstimator, metaclass=ABCMeta):
             ids = {role: Ids(getattr(self, f"{role}s_"), role) for role in ROLES}
             self._reader = self._make_reader(ids, self.user_of_playlist_)
         return self._reader
+
+    @property
+    def catalogue_cache(self) -> CatalogueCache:
+        """What searches of the catalogue reuse from one `recommend` to the next.
+
+        :meta private:
+        """
+        if not hasattr(self, "_catalogue_cache"):
+            self._catalogue_cache = CatalogueCache()
+        return self._catalogue_cache
+
+    def lasting_attributes(self):
+        """Return parameters and fitted attributes, without those derived from them.
+
+        :meta private:
+        """
+        return [value for name, value in vars(self).items() if name not in self._derived]
 
     @property
     def known_artists(self):

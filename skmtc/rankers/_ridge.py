@@ -3,15 +3,17 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from skmtc._typing import Column, Seed
-from skmtc._utils.sparse import as_ones, mean_of_groups
+from skmtc._utils.fitted_state import Array, refuse
+from skmtc._utils.sparse import as_ones, mean_of_groups, one_hot
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.optimize import RIDGE_SOLVERS, ridge_coef
-from skmtc.rankers.features import WEIGHTS, FeatureRanker, first_known, learn_features
+from skmtc.optimize import RIDGE_SOLVERS, choose_solver, ridge_coef, ridge_factors
+from skmtc.rankers.features import FeatureRanker, learn_features, weigh_similar_users
 
 # Power iterations of the decomposition of memberships, whose singular values decay slowly.
 SVD_ITERATIONS = 8
@@ -86,10 +88,13 @@ class RidgeRanker(FeatureRanker):
     Attributes
     ----------
     playlist_coef_ : ndarray of shape (n_playlists, n_features)
-        Weights of each playlist, in the order of `playlists_`.
+        Weights of each playlist, in the order of `playlists_`. Where song features are sparse and
+        not more than twice as many as playlists, they are not stored but made when they are asked
+        for, as products with the inverse of the Gram matrix in single precision.
 
     user_coef_ : ndarray of shape (n_users, n_features)
-        Weights of each user, in the order of `users_`.
+        Weights of each user, in the order of `users_`: the means over the user's playlists. They
+        are made when they are asked for.
 
     shared_coef_ : ndarray of shape (n_features,)
         Weights of a new playlist of a new user.
@@ -148,7 +153,13 @@ class RidgeRanker(FeatureRanker):
     """
 
     uses_identities = True
-    _fitted_state = WEIGHTS
+    _fitted_state = {
+        "shared_coef_": Array("features"),
+        "song_vectors_": Array("songs", "features", sparse=None),
+        "_playlist_coef": Array("playlists", "features", optional=True),
+        "_mixing": Array("playlists", "basis", sparse=True, optional=True),
+        "_basis": Array("basis", "features", dtype=np.float32, optional=True),
+    }
 
     def __init__(
         self,
@@ -189,11 +200,47 @@ class RidgeRanker(FeatureRanker):
         # More threads inside BLAS would sum in another order, and a stack fits rankers in processes
         # that have fewer of them.
         with threadpool_limits(1, user_api="blas"):
-            coef = self._coef_of_playlists(features, as_ones(table.membership))
-        self.playlist_coef_ = coef
-        self.user_coef_ = mean_of_groups(table.user_of_playlist, len(table.users)) @ coef
-        everybody = mean_of_groups(np.zeros(len(coef), dtype=np.intp), 1)
-        self.shared_coef_ = (everybody @ coef)[0]
+            self._fit_playlists(features, as_ones(table.membership))
+        everybody = mean_of_groups(np.zeros(len(table.playlists), dtype=np.intp), 1)
+        self.shared_coef_ = self._weights_of(everybody)[0]
+
+    @property
+    def playlist_coef_(self) -> Any:
+        """Weights of each playlist."""
+        n_playlists = len(self.user_of_playlist_)
+        return self._weights_of(one_hot(np.arange(n_playlists), n_playlists))
+
+    @property
+    def user_coef_(self) -> Any:
+        """Weights of each user."""
+        return self._weights_of(mean_of_groups(self.user_of_playlist_, len(self.users_)))
+
+    def _fit_playlists(self, features, membership):
+        """Store the weights of playlists, or two smaller matrices whose product they are."""
+        self._playlist_coef = self._mixing = self._basis = None
+        n_playlists, n_features = membership.shape[0], features.shape[1]
+        solver = choose_solver(*features.shape) if self.solver == "auto" else self.solver
+        # The inverse in single precision takes less room than weights in double precision.
+        is_smaller = issparse(features) and n_features <= 2 * n_playlists
+        if is_smaller and solver == "cholesky" and self.n_components is None:
+            self._mixing, self._basis = ridge_factors(
+                features,
+                membership,
+                l2=self.l2 * features.shape[0],
+                fit_intercept=self.fit_intercept,
+            )
+        else:
+            self._playlist_coef = self._coef_of_playlists(features, membership)
+
+    def _weights_of(self, shares):
+        """Return sums of the weights of playlists, with the shares of each sum in a row."""
+        if self._playlist_coef is not None:
+            return shares @ self._playlist_coef
+        if self._mixing is None or self._basis is None:
+            refuse("_playlist_coef", "be there, or `_mixing` and `_basis`", "none of them")
+        # In the precision of the basis, of which scipy would make a copy otherwise.
+        mixing = csr_array(shares @ self._mixing, dtype=np.float32)
+        return (mixing @ self._basis).astype(np.float64)
 
     def _coef_of_playlists(self, features, membership):
         """Solve the regressions of all playlists, or of the leading components of memberships."""
@@ -212,10 +259,19 @@ class RidgeRanker(FeatureRanker):
         return (left * sizes) @ ridge_coef(features, right, **options)
 
     def vectors_of_queries(self, queries):
-        return first_known(
-            self,
-            queries,
-            playlists=self.playlist_coef_,
-            users=self.user_coef_,
-            otherwise=self.shared_coef_,
-        )
+        vectors = np.tile(self.shared_coef_, (len(queries), 1))
+        known = queries.playlists >= 0
+        vectors[known] = self._weights_of(one_hot(queries.playlists[known], len(self.playlists_)))
+        if known.all():
+            return vectors
+        of_users = mean_of_groups(self.user_of_playlist_, len(self.users_))
+        owned = ~known & (queries.users >= 0)
+        vectors[owned] = self._weights_of(of_users[queries.users[owned]])
+        strangers = np.flatnonzero(~known & (queries.users < 0))
+        rows = queries.rows.iloc[strangers]
+        similar = weigh_similar_users(self, rows) if len(strangers) else None
+        if similar is not None:  # users similar to none keep the shared weights
+            described = np.diff(similar.indptr) > 0
+            shares = csr_array(similar[described] @ of_users)
+            vectors[strangers[described]] = self._weights_of(shares)
+        return vectors

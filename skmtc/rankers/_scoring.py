@@ -33,6 +33,9 @@ class BlockScorer:
     songs : Songs
         The songs to score.
 
+    prepared : PreparedSongs or None, default=None
+        The vectors of these songs, if they are already there.
+
     Attributes
     ----------
     song_vectors : array or csr_array of shape (n_songs, n_dimensions)
@@ -42,12 +45,16 @@ class BlockScorer:
         Whether scores have more than inner products.
     """
 
-    def __init__(self, ranker, queries, songs):
+    def __init__(self, ranker, queries, songs, *, prepared=None):
         self.queries = queries
         self.songs = songs
         self.adds_terms = ranker.adds_to_scores()
         self._ranker = ranker
-        self.vectors_of_queries, self.song_vectors = ranker.vectors_for(songs)
+        if prepared is None:
+            self.vectors_of_queries, self.song_vectors = ranker.vectors_for(songs)
+        else:
+            self.vectors_of_queries = prepared.vectors_of_queries
+            self.song_vectors = prepared.vectors
 
     @property
     def pair_bytes(self):

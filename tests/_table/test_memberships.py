@@ -1,5 +1,7 @@
 """The table contract."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -279,3 +281,26 @@ def test_lists_of_lists_have_positions():
         PopularityRanker().fit(rows)
     with pytest.raises(ValueError, match=r"same number of values.*got rows of \[2, 3\] values"):
         PopularityRanker(user=0, playlist=1, song=2).fit([*rows, ["bob", "run"]])
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("ana", "got 'ana'. Name the column, e.g. as pd.DataFrame({'user': ['ana']})."),
+        (["ana", "bob"], "got ['ana', 'bob']. Name the column, e.g. as pd.DataFrame({'user': ['a"),
+        ((3, 4.5), "got (3, 4.5). Name the column, e.g. as pd.DataFrame({'user': [3, 4.5]})."),
+    ],
+)
+def test_ids_are_no_table(asked, shown):
+    with pytest.raises(ValueError, match=re.escape(shown)):
+        to_frame(asked)
+    X = pd.DataFrame({"user": ["a", "b"], "playlist": ["p", "q"], "song": ["s", "t"]})
+    ranker = PopularityRanker().fit(X)
+    with pytest.raises(ValueError, match="A table must have rows and columns"):
+        ranker.recommend(asked)
+
+
+def test_playlists_as_a_dict_of_lists_are_no_table():
+    with pytest.raises(ValueError, match=r"one length by name; got .* of \[2, 3\].*one row per"):
+        to_frame({"gym": ["a", "b"], "bed": ["b", "c", "d"]})
+    assert to_frame({"user": ["ana", "bob"], "year": 2000}).shape == (2, 2)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -13,7 +14,12 @@ from sklearn.preprocessing import OneHotEncoder
 from skmtc import RidgeRanker
 from skmtc.datasets import make_playlists
 from skmtc.optimize import _ridge_solvers
-from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS, choose_solver, ridge_coef
+from skmtc.optimize._ridge_solvers import (
+    RIDGE_SOLVERS,
+    choose_solver,
+    ridge_coef,
+    ridge_factors,
+)
 
 COLUMNS = [f"x{j}" for j in range(5)]
 X = make_playlists(6, 18, 40, 9, n_features=5, random_state=0).assign(year=0.0)
@@ -186,3 +192,60 @@ def test_components_are_those_of_the_memberships():
 def test_parameters_are_checked(wrong, message):
     with pytest.raises(ValueError, match=message):
         RidgeRanker(song_features=FEATURES, **wrong).fit(X)
+
+
+IDENTITIES = make_column_transformer(
+    ("passthrough", COLUMNS), (OneHotEncoder(), ["song"]), sparse_threshold=1.0
+)
+SINGLES = make_column_transformer(
+    ("passthrough", COLUMNS), (OneHotEncoder(min_frequency=2), ["artist"]), sparse_threshold=1.0
+)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_factors_multiply_to_the_coefficients(fit_intercept):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(30.0, 1.0, size=(80, 3))  # far from 0
+    features = np.hstack([dense, np.eye(12)[rng.integers(0, 12, 80)]])[:, rng.permutation(15)]
+    targets = csr_array((rng.random((40, 80)) < 0.2).astype(float))
+    options = {"l2": 0.5, "fit_intercept": fit_intercept}
+    expected = ridge_coef(features, targets, **options)
+    with sklearn.config_context(working_memory=0.001):  # several blocks
+        mixing, basis = ridge_factors(csr_array(features), targets, **options)
+    assert mixing.shape[1] == basis.shape[0] == 15 + fit_intercept
+    np.testing.assert_allclose(mixing @ basis.astype(float), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_sparse_features_give_the_weights_of_dense_ones():
+    sparse = RidgeRanker(song_features=SINGLES).fit(X)
+    dense = RidgeRanker(song_features=clone(SINGLES).set_params(sparse_threshold=0.0)).fit(X)
+    assert sparse._playlist_coef is None
+    assert sparse._mixing.nnz < dense._playlist_coef.size
+    for name in ("playlist_coef_", "user_coef_", "shared_coef_"):
+        ours, theirs = getattr(sparse, name), getattr(dense, name)
+        assert ours.dtype == theirs.dtype == np.float64
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(sparse.predict(X), dense.predict(X), rtol=1e-4, atol=1e-6)
+
+
+def test_more_features_than_two_for_each_playlist_have_weights_that_are_stored():
+    ranker = RidgeRanker(song_features=IDENTITIES).fit(X)
+    assert ranker._mixing is None
+    assert ranker._playlist_coef.shape == (18, len(ranker.feature_names_out_))
+
+
+def test_weights_of_others_stay_when_users_are_forgotten():
+    ranker = RidgeRanker(song_features=SINGLES).fit(X)
+    gone = ranker.users_[:2]
+    stays = ~np.isin(ranker.users_[ranker.user_of_playlist_], gone)
+    before = ranker.playlist_coef_[stays]
+    ranker.forget(gone)
+    assert ranker._mixing.shape[0] == stays.sum()
+    np.testing.assert_array_equal(ranker.playlist_coef_, before)
+
+
+def test_a_model_without_weights_is_refused():
+    ranker = RidgeRanker(song_features=SINGLES).fit(X)
+    ranker._basis = None
+    with pytest.raises(ValueError, match="`_playlist_coef` must be there, or `_mixing`"):
+        ranker.predict(X)

@@ -67,6 +67,9 @@ code { white-space: nowrap; }
 .songs td { white-space: normal; overflow-wrap: break-word; min-width: 6rem; }
 .songs td:first-child { min-width: 2.6rem; text-align: right; white-space: nowrap; }
 .songs td.why { color: var(--soft); font-weight: 400; font-size: .85rem; min-width: 9rem; }
+@media (max-width: 32rem) { .example { padding: .6rem .4rem; } th, td { padding: .4rem .5rem; }
+  .songs th, .songs td { padding: .25rem .35rem; } .songs td { min-width: 3.6rem; }
+  .songs td:first-child { min-width: 1.6rem; } .songs td.why { min-width: 7rem; } }
 footer { margin-top: 2.5rem; border-top: 1px solid var(--line); padding-top: .8rem; }
 """
 

@@ -13,6 +13,7 @@ from skmtc.rankers.features._matrix import numeric_song_columns
 from skmtc.rankers.features._query_vectors import (
     first_known,
     sum_of_weights,
+    weigh_similar_users,
     weights_of_similar_playlists,
 )
 from skmtc.rankers.features._song_vectors import (
@@ -38,5 +39,6 @@ __all__ = [
     "numeric_song_columns",
     "sum_of_weights",
     "vectors_of_new_songs",
+    "weigh_similar_users",
     "weights_of_similar_playlists",
 ]

@@ -27,7 +27,7 @@ def sum_of_weights(ranker, queries):
     user, playlist = queries.users >= 0, queries.playlists >= 0
     vectors[user] += ranker.user_coef_[queries.users[user]]
     vectors[playlist] += ranker.playlist_coef_[queries.playlists[playlist]]
-    similar = None if user.all() else _similar_users(ranker, queries.rows[~user])
+    similar = None if user.all() else weigh_similar_users(ranker, queries.rows[~user])
     if similar is not None:
         vectors[~user] += similar @ ranker.user_coef_
     return vectors
@@ -86,7 +86,7 @@ def first_known(ranker, queries, *, playlists, users, otherwise):
     """
     vectors = np.tile(otherwise, (len(queries), 1))
     user = queries.users >= 0
-    similar = None if user.all() else _similar_users(ranker, queries.rows[~user])
+    similar = None if user.all() else weigh_similar_users(ranker, queries.rows[~user])
     if similar is not None:
         described = np.diff(similar.indptr) > 0
         vectors[np.flatnonzero(~user)[described]] = similar[described] @ users
@@ -97,7 +97,7 @@ def first_known(ranker, queries, *, playlists, users, otherwise):
     return vectors
 
 
-def _similar_users(ranker, rows):
+def weigh_similar_users(ranker, rows):
     """Weigh the known users for new ones; None if nothing is known of the new users."""
     if ranker.user_features_ is None or len(ranker.users_) == 0:
         return None

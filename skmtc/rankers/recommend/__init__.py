@@ -1,6 +1,7 @@
 """Helpers of `recommend` and `similar_songs`: candidates, search, diversity, tables of results."""
 
 from skmtc.rankers.recommend._candidates import blocked_pairs, read_candidates
+from skmtc.rankers.recommend._prepared import CatalogueCache
 from skmtc.rankers.recommend._recommend import Options, RecommendOptions, recommend
 from skmtc.rankers.recommend._seen import seen_candidates
 from skmtc.rankers.recommend._similar import playlist_vectors, similar_songs, unit_rows
@@ -12,6 +13,7 @@ from skmtc.rankers.recommend._song_columns import (
 )
 
 __all__ = [
+    "CatalogueCache",
     "Options",
     "RecommendOptions",
     "SongColumns",

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skmtc._table.queries import is_everything
 from skmtc._typing import Seed
 from skmtc._utils.validation import check_number
 from skmtc.rankers._scoring import BlockScorer
@@ -14,6 +15,7 @@ from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._diversity import Diversify, check_diversity
 from skmtc.rankers.recommend._frame import recommendation_frame
+from skmtc.rankers.recommend._prepared import prepare
 from skmtc.rankers.recommend._seen import seen_candidates
 from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs
 
@@ -71,12 +73,12 @@ def make_finder(ranker, queries, songs, *, seen, allowed=None, sampling=None):
 
     Also return an array that it fills in: whether all songs have the same score for a query.
     """
-    scorer = BlockScorer(ranker, queries, songs)
+    prepared = prepare(ranker, songs)
+    scorer = BlockScorer(ranker, queries, songs, prepared=prepared)
     top_songs = TopSongs(
-        scorer.song_vectors,
+        prepared,
         n_queries=len(queries),
         sampling=sampling,
-        tie_rank=ranker.tie_ranks(songs),
         n_jobs=getattr(ranker, "n_jobs", None),
     )
     is_equal = np.zeros(len(queries), dtype=bool)
@@ -89,8 +91,8 @@ def make_finder(ranker, queries, songs, *, seen, allowed=None, sampling=None):
             best = top_songs.best(
                 vectors,
                 k,
-                seen=None if seen is None else seen[asked],
-                allowed=None if allowed is None else allowed[asked],
+                seen=_rows(seen, asked),
+                allowed=_rows(allowed, asked),
                 added=scorer.added_to(asked),
                 positions=asked,
             )
@@ -99,6 +101,13 @@ def make_finder(ranker, queries, songs, *, seen, allowed=None, sampling=None):
         return np.concatenate(columns), np.concatenate(scores)
 
     return find, is_equal
+
+
+def _rows(matrix, positions):
+    """Return rows of a sparse matrix, or the matrix itself if these are all rows."""
+    if matrix is None or is_everything(positions, matrix.shape[0]):
+        return matrix
+    return matrix[positions]
 
 
 def _choose(ranker, find, n_queries, songs, k, options, allowed):
@@ -142,7 +151,7 @@ def _check_enough(options, songs, seen, allowed):
         )
     if allowed is not None:
         return _check_enough_allowed(n, seen, allowed, may_be_short=options.as_frame)
-    n_seen = 0 if seen is None else int(seen.sum(axis=1).max())
+    n_seen = 0 if seen is None else int(np.diff(seen.indptr).max())
     if n > len(songs) - n_seen:
         already = f", of which a playlist already has {n_seen}" if n_seen else ""
         raise ValueError(

@@ -1,5 +1,6 @@
 """Songs that a playlist, or its user, already has."""
 
+import numpy as np
 from scipy.sparse import csr_array
 
 from skmtc._utils.sparse import as_ones, one_hot
@@ -26,14 +27,29 @@ def seen_songs(ranker, queries, which):
         True where a song is seen; None if no query is known.
     """
     check_exclude_seen(which)
-    held = as_ones(ranker.membership_)
-    codes = queries.playlists
-    if which is False or (codes if which != "user" else queries.users).max(initial=-1) < 0:
+    codes = queries.users if which == "user" else queries.playlists
+    if which is False or codes.max(initial=-1) < 0:
         return None
     if which == "user":
-        codes = queries.users
-        held = csr_array(one_hot(ranker.user_of_playlist_, len(ranker.users_)).T) @ held
-    return csr_array(one_hot(codes, held.shape[0]) @ held).astype(bool)
+        owned = csr_array(one_hot(ranker.user_of_playlist_, len(ranker.users_)).T)
+        held = owned @ as_ones(ranker.membership_)
+        return csr_array(one_hot(codes, held.shape[0]) @ held).astype(bool)
+    return _marked_rows(ranker.membership_, codes)
+
+
+def _marked_rows(matrix, codes):
+    """Return True at the stored entries of the rows of some codes; a code of -1 has none.
+
+    It is `one_hot(codes) @ matrix`, without the dozen checks of small matrices on the way, which
+    took a tenth of the time of a single query.
+    """
+    starts, ends = matrix.indptr[codes], matrix.indptr[codes + 1]
+    sizes = np.where(codes >= 0, ends - starts, 0)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    # Entry i of row r stands at starts[r] + i, and goes to indptr[r] + i.
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
+    marks = np.ones(len(places), dtype=bool)
+    return csr_array((marks, matrix.indices[places], indptr), shape=(len(codes), matrix.shape[1]))
 
 
 def seen_candidates(ranker, queries, songs, which):

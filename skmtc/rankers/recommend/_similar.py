@@ -13,6 +13,7 @@ from skmtc._utils.sparse import cost_batches, mean_of_groups, one_hot, song_rows
 from skmtc._utils.validation import check_number
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._frame import ranked_frame
+from skmtc.rankers.recommend._prepared import PreparedSongs
 from skmtc.rankers.recommend._top_k import TopSongs
 
 
@@ -34,7 +35,7 @@ def similar_songs(ranker, songs, n, *, as_frame):
         best, scores = _nearest_of_sparse(of_asked, vectors, n, asked.codes, ties)
     else:
         n_jobs = getattr(ranker, "n_jobs", None)
-        top = TopSongs(vectors, n_queries=len(asked), tie_rank=ties, n_jobs=n_jobs)
+        top = TopSongs(PreparedSongs(vectors, ties), n_queries=len(asked), n_jobs=n_jobs)
         itself = csr_array(one_hot(asked.codes, len(catalogue))).astype(bool)
         best, scores = top.best(of_asked, n, seen=itself)
     if as_frame:

@@ -14,6 +14,7 @@ from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
 from skmtc._utils.threads import Threads
 from skmtc.rankers._scoring import ADDED_BYTES, SCORE_BYTES, row_products
+from skmtc.rankers.recommend._prepared import LARGEST_IN_SINGLE, PreparedSongs
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
 # the scores of twice as many leave the caches.
@@ -67,13 +68,12 @@ class TopSongs:
 
     Inner products in single precision, whose rounding errors are bounded, rule most songs out.
     Those that may be among the best are scored again, as `predict` does it. So the result is
-    that of sorting all scores of `predict`, for any blocks and any number of threads; of equal
-    scores the song with the smaller `tie_rank` comes first.
+    that of sorting all scores of `predict`, for any blocks and any number of threads.
 
     Parameters
     ----------
-    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
-        Vectors of the candidates.
+    songs : PreparedSongs
+        The candidates. Of equal scores the song with the smaller `tie_rank` comes first.
 
     n_queries : int
         About how many queries there will be.
@@ -81,26 +81,22 @@ class TopSongs:
     sampling : GumbelSampling or None, default=None
         How to sampling songs; None takes the best.
 
-    tie_rank : ndarray of shape (n_songs,) or None, default=None
-        Distinct integers that order songs with equal scores; None orders them by column.
-
     n_jobs : int or None, default=None
         Number of threads, in the sense of joblib, but one per core for None; or, for many
         queries, of workers where joblib's configuration names such a backend.
     """
 
-    def __init__(self, song_vectors, *, n_queries, sampling=None, tie_rank=None, n_jobs=None):
-        self.song_vectors = song_vectors
+    def __init__(self, songs, *, n_queries, sampling=None, n_jobs=None):
+        self.song_vectors = songs.vectors
+        self.tie_rank = songs.tie_rank
         self.sampling = sampling
-        self.tie_rank = np.arange(song_vectors.shape[0]) if tie_rank is None else tie_rank
         self.n_jobs = n_jobs
         self.n_queries = n_queries
-        self._factors, self._largest = song_vectors, 0.0
-        if not issparse(song_vectors) and sampling is None:
-            squares = np.einsum("nd,nd->n", song_vectors, song_vectors, dtype=np.float64)
-            self._largest = float(np.sqrt(squares.max()))
-            if n_queries >= FEWEST_IN_SINGLE and self._largest < 1e15:
-                self._factors = song_vectors.astype(np.float32, copy=False)
+        self._factors, self._largest = songs.vectors, 0.0
+        if not issparse(songs.vectors) and sampling is None:
+            self._largest = songs.largest_norm
+            if (songs.is_kept or n_queries >= FEWEST_IN_SINGLE) and songs.in_single is not None:
+                self._factors = songs.in_single
         # A new array for each block would cost as much as the products that it is for.
         self._room = threading.local()
 
@@ -139,6 +135,11 @@ class TopSongs:
         n_queries, n_songs = query_vectors.shape[0], self.song_vectors.shape[0]
         if positions is None:
             positions = np.arange(n_queries)
+        pair_bytes = SCORE_BYTES + ADDED_BYTES * (added is not None)
+        size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
+        if n_queries <= size:  # no threads, which would take longer to start than to do it
+            terms = [] if added is None else added(slice(0, n_queries))
+            return self._best_of_block(query_vectors, seen, allowed, terms, positions, k)
         columns = np.empty((n_queries, k), dtype=np.intp)
         scores = np.empty((n_queries, k))
 
@@ -151,11 +152,7 @@ class TopSongs:
         def fill(rows):
             columns[rows], scores[rows] = self._best_of_block(*block(rows))
 
-        pair_bytes = SCORE_BYTES + ADDED_BYTES * (added is not None)
-        size = min(BLOCK_ROWS, rows_that_fit(pair_bytes * n_songs))
-        if n_queries <= size:  # no threads, which would take longer to start than to do it
-            fill(slice(0, n_queries))
-        elif self.n_queries >= FEWEST_ELSEWHERE and uses_processes(self.n_jobs):
+        if self.n_queries >= FEWEST_ELSEWHERE and uses_processes(self.n_jobs):
             found = self._workers.map(_best_there, map(block, gen_batches(n_queries, size)))
             for rows, best in zip(gen_batches(n_queries, size), found, strict=True):
                 columns[rows], scores[rows] = best
@@ -204,9 +201,12 @@ class TopSongs:
             scores = safe_sparse_dot(vectors, self.song_vectors.T, dense_output=True)
         else:
             norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
-            factors = self._factors if norms.max() < 1e15 else self.song_vectors
+            factors = self._factors if norms.max() < LARGEST_IN_SINGLE else self.song_vectors
             left = _in_type_of(factors, vectors)
-            scores = np.matmul(left, factors.T, out=self._space(len(left), factors.dtype))
+            space = self._space(len(left), factors.dtype)
+            # Some kernels of BLAS raise flags for numbers beyond the end of short vectors.
+            with np.errstate(invalid="ignore", over="ignore"):
+                scores = np.matmul(left, factors.T, out=space)
             error = _rounding_error(scores.dtype, vectors.shape[1], norms, self._largest)
         for part in added:
             add_sparse(scores, part)
@@ -236,9 +236,8 @@ class TopSongs:
 
 def _top_songs(song_vectors, n_queries, sampling, tie_rank):
     """Make on a worker what the caller has."""
-    return TopSongs(
-        song_vectors, n_queries=n_queries, sampling=sampling, tie_rank=tie_rank, n_jobs=1
-    )
+    songs = PreparedSongs(song_vectors, tie_rank)
+    return TopSongs(songs, n_queries=n_queries, sampling=sampling, n_jobs=1)
 
 
 def _best_there(top_songs, *block):

@@ -12,6 +12,7 @@ from sklearn import config_context
 from skmtc._utils.parallel import Workers
 from skmtc.rankers._scoring import row_products
 from skmtc.rankers.recommend import _top_k
+from skmtc.rankers.recommend._prepared import PreparedSongs
 from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, top_k
 
 
@@ -74,7 +75,7 @@ KINDS = [
 @pytest.mark.parametrize(("n_queries", "n_songs", "k"), [(3, 900, 7), (150, 900, 7), (20, 9, 9)])
 def test_equals_sorting_all_scores_exactly(kind, n_queries, n_songs, k):
     queries, songs = _vectors(kind, n_queries, 0), _vectors(kind, n_songs, 1)
-    columns, scores = TopSongs(songs, n_queries=n_queries).best(queries, k)
+    columns, scores = TopSongs(PreparedSongs(songs), n_queries=n_queries).best(queries, k)
     expected, expected_scores = _slowly(queries, songs, k)
     np.testing.assert_array_equal(columns, expected)
     np.testing.assert_array_equal(scores, expected_scores)
@@ -90,7 +91,9 @@ def test_some_songs_are_left_out_and_some_get_more(kind, n_queries):
     def halves(rows):
         return [0.5 * added[rows], 0.5 * added[rows]]
 
-    found = TopSongs(songs, n_queries=n_queries).best(queries, 20, seen=seen, added=halves)
+    found = TopSongs(PreparedSongs(songs), n_queries=n_queries).best(
+        queries, 20, seen=seen, added=halves
+    )
     expected = _slowly(queries, songs, 20, seen, added)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
@@ -98,7 +101,9 @@ def test_some_songs_are_left_out_and_some_get_more(kind, n_queries):
 
 def test_where_too_few_songs_are_left():
     seen = csr_array(np.array([[0, 1, 1], [1, 1, 1]]))
-    columns, scores = TopSongs(np.eye(3), n_queries=2).best(np.ones((2, 3)), 2, seen=seen)
+    columns, scores = TopSongs(PreparedSongs(np.eye(3)), n_queries=2).best(
+        np.ones((2, 3)), 2, seen=seen
+    )
     assert columns.tolist() == [[0, -1], [-1, -1]]
     assert scores.tolist() == [[1.0, -np.inf], [-np.inf, -np.inf]]
 
@@ -108,7 +113,9 @@ def test_where_too_few_songs_are_left():
 def test_where_no_songs_are_left(kind, n_queries):
     queries, songs = _vectors(kind, n_queries, 0), _vectors(kind, 9, 1)
     seen = csr_array(np.ones((n_queries, 9)))
-    columns, scores = TopSongs(songs, n_queries=n_queries).best(queries, 3, seen=seen)
+    columns, scores = TopSongs(PreparedSongs(songs), n_queries=n_queries).best(
+        queries, 3, seen=seen
+    )
     assert (columns == -1).all()
     assert (scores == -np.inf).all()
 
@@ -119,7 +126,7 @@ def test_blocks_and_threads_change_nothing(sampling):
     results = []
     for n_jobs, megabytes in [(1, 100), (2, 100), (3, 1), (None, 0.01)]:
         with config_context(working_memory=megabytes):
-            finder = TopSongs(songs, n_queries=200, sampling=sampling, n_jobs=n_jobs)
+            finder = TopSongs(PreparedSongs(songs), n_queries=200, sampling=sampling, n_jobs=n_jobs)
             results.append(finder.best(queries, 10))
     for columns, scores in results[1:]:
         np.testing.assert_array_equal(columns, results[0][0])
@@ -138,7 +145,9 @@ def test_processes_change_nothing(kind, sampling, monkeypatch):
         "added": lambda rows: [added[rows]],
         "positions": np.arange(400)[::-1],
     }
-    here = TopSongs(songs, n_queries=400, sampling=sampling).best(queries, 10, **options)
+    here = TopSongs(PreparedSongs(songs), n_queries=400, sampling=sampling).best(
+        queries, 10, **options
+    )
     sent = []
     whole = Workers.map
 
@@ -148,12 +157,16 @@ def test_processes_change_nothing(kind, sampling, monkeypatch):
 
     monkeypatch.setattr(Workers, "map", count)
     with parallel_config(backend="loky"):
-        there = TopSongs(songs, n_queries=400, sampling=sampling, n_jobs=2).best(
+        there = TopSongs(PreparedSongs(songs), n_queries=400, sampling=sampling, n_jobs=2).best(
             queries, 10, **options
         )
         assert len(sent) == 4  # of 128 queries or fewer
-        TopSongs(songs, n_queries=400, sampling=sampling, n_jobs=1).best(queries, 10, **options)
-        TopSongs(songs, n_queries=199, sampling=sampling, n_jobs=2).best(queries[:199], 10)
+        TopSongs(PreparedSongs(songs), n_queries=400, sampling=sampling, n_jobs=1).best(
+            queries, 10, **options
+        )
+        TopSongs(PreparedSongs(songs), n_queries=199, sampling=sampling, n_jobs=2).best(
+            queries[:199], 10
+        )
     assert len(sent) == 4
     np.testing.assert_array_equal(there[0], here[0])
     np.testing.assert_array_equal(there[1], here[1])
@@ -161,7 +174,9 @@ def test_processes_change_nothing(kind, sampling, monkeypatch):
 
 def test_a_draw_takes_songs_in_proportion_to_exponentials():
     songs, n_draws, temperature = np.array([[0.0], [0.5], [1.0], [1.5]]), 40_000, 0.7
-    finder = TopSongs(songs, n_queries=n_draws, sampling=GumbelSampling((0,), temperature))
+    finder = TopSongs(
+        PreparedSongs(songs), n_queries=n_draws, sampling=GumbelSampling((0,), temperature)
+    )
     columns, scores = finder.best(np.ones((n_draws, 1)), 2)
     np.testing.assert_array_equal(scores, songs[columns, 0])
     weights = np.exp(songs[:, 0] / temperature)
