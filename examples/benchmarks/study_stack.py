@@ -9,7 +9,7 @@ tags, with 150 users of like taste whose items are artists, and small. The test 
 
     python study_stack.py --rows rows.csv.gz --songs songs.csv.gz --csv table.csv
     python study_stack.py --rows rows.csv.gz --songs songs.csv.gz --aotm aotm2011.csv.gz
-    python study_stack.py --tiny                # generated playlists
+    python study_stack.py --tiny                # one setting, on generated playlists
 
 `make_ranker` is fitted once for each catalogue and setting, and evaluated beside its parts, which
 it has fitted on the same rows, popularity, and the songs that a user has first. With `--parts`, a
@@ -59,6 +59,8 @@ def main():
     options = parser.parse_args()
     if bool(options.rows and options.songs) == options.tiny:
         parser.error("pass either --rows and --songs or --tiny")
+    if options.tiny:
+        options.settings = options.settings[:1]
     tables = []
     for name, X in read(options).items():
         if options.catalogues and name not in options.catalogues:
@@ -76,10 +78,10 @@ def main():
 def read(options):
     """Return the training rows of all catalogues, by name."""
     if options.tiny:
-        X = make_playlists(n_users=30, n_playlists=150, n_songs=150, random_state=0)
+        X = make_playlists(n_users=15, n_playlists=60, n_songs=80, random_state=0)
         tags = X["genre"] + "|" + (X["year"] // 10 * 10).astype(str)
         X = X[[*IDS, "artist"]].assign(tags=tags)
-        return {"all columns": X, "ids": X[IDS]}
+        return {"all columns": X}
     X = read_described_playlists(options.rows, options.songs)
     X = training_rows(some_users(X, options.user_share), ColdPlaylistSplit(random_state=0))
     catalogues = {
