@@ -1,4 +1,4 @@
-"""Tables in: generated playlists, local copies of the real data sets, and plain files."""
+"""Generated playlists, readers of local copies of public data sets, and of plain files."""
 
 from skmtc.datasets._aotm2011 import load_aotm2011
 from skmtc.datasets._generator import make_playlists

@@ -38,7 +38,7 @@ def load_aotm2011(
     """Load the AotM-2011 playlists from a local copy.
 
     Songs without an MSD id are dropped, as are playlists with fewer than `min_songs` songs after
-    that; order is kept. A record that is broken is passed over. All of this is counted.
+    that; order is kept. Broken records are skipped. All of this is counted.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def load_aotm2011(
 
 
 class _Reader:
-    """Turns records into codes, and keeps what is said of songs, users and playlists."""
+    """Convert records to codes, and collect attributes of songs, users and playlists."""
 
     def __init__(self, ledger):
         self.ledger = ledger

@@ -1,4 +1,4 @@
-"""Playlists drawn from the paper's own model."""
+"""Playlists generated from the paper's model."""
 
 from dataclasses import dataclass
 from numbers import Integral, Real

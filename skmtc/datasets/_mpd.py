@@ -50,7 +50,7 @@ def load_mpd(
     """Load the Million Playlist Dataset, or some of its slices, from a local copy.
 
     Slices are streamed one after the other and kept as integer codes. A broken playlist or track
-    is passed over and counted, and so is a slice without playlists.
+    is skipped and counted, and so is a slice without playlists.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def _slices(folder):
 
 
 class _Reader:
-    """Turns playlists into codes, and keeps what is said of songs when first seen."""
+    """Convert playlists to codes, and collect attributes of songs at their first occurrence."""
 
     def __init__(self, ledger):
         self.ledger = ledger
@@ -167,13 +167,13 @@ class _Reader:
         )
 
     def _codes(self, tracks):
-        """Return the codes of tracks in order; this runs for every row, so it is kept quick."""
+        """Return the codes of tracks in order; this runs for every row, so it must be fast."""
         known = self.memberships.songs
         try:
             codes = list(map(known.get, map(TRACK, tracks)))
             positions = list(map(POSITION, tracks))
             in_order = positions == list(range(len(codes))) or positions == sorted(positions)
-        except (TypeError, KeyError):  # look closely only where something is wrong
+        except (TypeError, KeyError):  # the slow path, only for broken tracks
             tracks = self._well_formed(tracks)
             codes = list(map(known.get, map(TRACK, tracks)))
             in_order = True
@@ -193,7 +193,7 @@ class _Reader:
         return good
 
     def _new_song(self, track):
-        """Add a song with its code and keep what is said of it; NO_SONG where it has no id."""
+        """Add a song with its code and attributes; return NO_SONG if it has no id."""
         known = self.memberships.songs
         song = clean_text(track["track_uri"])
         if song is None:

@@ -110,7 +110,7 @@ def _find_files(path):
 
 
 def _read(path, max_bytes, ledger):
-    """Read one file, of the format that its first bytes tell; give a table by track."""
+    """Read one file, whose format is detected by its first bytes; return a table by track."""
     first = next(Source(path, max_bytes).chunks(), b"")
     if first.startswith(SQLITE_MAGIC):
         with plain_file(path, max_bytes) as plain:
@@ -126,7 +126,7 @@ def _read(path, max_bytes, ledger):
 def _read_sqlite(path, max_bytes):
     """Read the columns of table `songs` that are known here."""
     try:
-        # Read only, without locks or journals, and with no function that the file may bring.
+        # Read only, without locks or journals, and without functions defined in the file.
         connection = sqlite3.connect(
             f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1", uri=True
         )
@@ -182,7 +182,7 @@ def _read_unique_tracks(path, max_bytes, ledger):
 
 
 def _to_table(columns, ledger):
-    """Check and name columns; give one row per track."""
+    """Check and name columns; return one row per track."""
     table = {TEXT_COLUMNS[c]: _texts(columns[c]) for c in TEXT_COLUMNS if c in columns}
     table |= {c: _numbers(columns[c], ledger) for c in NUMBER_COLUMNS if c in columns}
     frame = pd.DataFrame(table)
@@ -210,7 +210,7 @@ def _texts(values):
 
 
 def _numbers(values, ledger):
-    """Return finite numbers; what is none of these is missing, and counted if it is not empty."""
+    """Return finite numbers; other values become missing, and are counted if not empty."""
     given = pd.Series(values, dtype=None if isinstance(values, np.ndarray) else object)
     numbers = pd.to_numeric(given, errors="coerce").astype(float)
     ledger.drop("values that are not numbers", (numbers.isna() & given.notna()).sum())

@@ -8,7 +8,7 @@ from skmtc.datasets._generator import make_playlists
 from skmtc.datasets._tables import read_table
 
 SAMPLE_FILE = "sample_playlists.csv.gz"
-# What the file was made with; the test of the sample makes it again and compares.
+# Parameters that the file was made with; the test makes it again and compares.
 SAMPLE_PARAMETERS = {
     "n_users": 200,
     "n_playlists": 800,

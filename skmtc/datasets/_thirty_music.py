@@ -39,7 +39,7 @@ def load_30music(
     r"""Load the 30Music playlists from a local copy.
 
     Lines with broken JSON are repaired where that is safe (an empty value, a semicolon for a
-    comma, a stray quote in a text), and passed over otherwise. All is counted.
+    comma, a stray quote in a text), and skipped otherwise. All of this is counted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Songs and users as numbers: scikit-learn transformers, fitted on one row per song or user."""
+"""Features of songs and users: transformers that are fitted on one row per song or user."""
 
 from skmtc.features._artist_embedding import ArtistEmbedding
 from skmtc.features._block_scaler import BlockScaler

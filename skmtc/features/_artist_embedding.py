@@ -1,4 +1,4 @@
-"""Vectors of artists, learned from playlists."""
+"""Artist embeddings learned from playlists."""
 
 from skmtc._typing import Seed
 from skmtc.features.embedding import BaseEmbedding, learn_by_word2vec, svd_of_playlists
@@ -46,14 +46,14 @@ class ArtistEmbedding(BaseEmbedding):
         near their random start.
 
     min_count : int, default=1
-        Artists that are fewer times in training playlists are left unknown.
+        Artists that occur fewer times in training playlists are treated as unknown.
 
     add_indicator : bool, default=False
         Whether to add a feature that is 1 for unknown artists.
 
     random_state : int, RandomState instance or None, default=None
         Seed. The same seed gives the same vectors, in any process and beside any other work:
-        training is always by one thread.
+        training always uses one thread.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class ArtistEmbedding(BaseEmbedding):
         Artists of each column that have a vector, sorted.
 
     vectors_ : list of ndarray of shape (n_known, vector_size)
-        Their vectors, of unit length, in single precision. They are all that is kept: a fitted
+        Their vectors, of unit length, in single precision. Nothing else is stored: a fitted
         embedding is pickled and used without gensim.
 
     n_features_in_ : int
@@ -72,7 +72,7 @@ class ArtistEmbedding(BaseEmbedding):
 
     See Also
     --------
-    SongEmbedding : The same for songs, where nothing is known of them but their ids.
+    SongEmbedding : The same for songs, for data without song features.
 
     References
     ----------

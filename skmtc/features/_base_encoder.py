@@ -1,4 +1,4 @@
-"""What the encoders share: columns in, numbers out, each column on its own."""
+"""Base class of encoders that encode each column separately."""
 
 from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
@@ -100,15 +100,15 @@ class BaseColumnEncoder(
         return tags
 
     def _check_parameters(self):
-        """Check the constructor's parameters, before any work."""
+        """Check the constructor's parameters."""
 
     @abstractmethod
     def _reset(self):
-        """Begin the lists of what is learned, before the first column."""
+        """Reset the lists of fitted attributes, before the first column."""
 
     @abstractmethod
     def _fit_column(self, column, membership):
-        """Learn from one column and append what was learned."""
+        """Fit one column and append to the fitted attributes."""
 
     @abstractmethod
     def _transform_column(self, column, j):

@@ -1,4 +1,4 @@
-"""Blocks of features that start equal."""
+"""Scale blocks of features to equal length."""
 
 from typing import Any, Self
 

@@ -1,4 +1,4 @@
-"""Angles on a circle, for values that come round again."""
+"""Encode periodic values as angles."""
 
 from typing import Any, Self
 
@@ -13,9 +13,9 @@ from skmtc._utils.validation import check_number
 
 
 class CircularEncoder(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
-    """Encode periodic numbers, such as the key of a song, as points on a circle.
+    """Encode periodic numbers, such as the key of a song, by cosine and sine.
 
-    The keys 11 (B) and 0 (C) are neighbours, which a number or its square cannot tell. Each column
+    The keys 11 (B) and 0 (C) are neighbours, which a linear feature cannot express. Each column
     becomes the cosine and the sine of its angle. A value that is missing or below 0 is unknown, and
     becomes the centre of the circle.
 

@@ -1,4 +1,4 @@
-"""Dates as numbers."""
+"""Encode dates as numbers."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Genres as columns of zeros and ones."""
+"""One-hot encoding of genres."""
 
 from numbers import Number
 
@@ -17,12 +17,12 @@ class GenreEncoder(BaseColumnEncoder):
     each. A song of unknown genre gets the frequency of each genre among the training songs whose
     genre is known. A genre that was not in `fit` counts as unknown.
 
-    Nothing here is special to genres: it encodes any names, such as countries.
+    It also encodes other categories, such as countries.
 
     Parameters
     ----------
     separator : str or None, default="|"
-        What stands between the genres of one string, as in "rock|pop". None: a string is one
+        What separates the genres of one string, as in "rock|pop". None: a string is one
         genre.
 
     min_frequency : int, float or None, default=None

@@ -1,4 +1,4 @@
-"""Names with very many values, each a sparse feature of its own."""
+"""Sparse one-hot encoding of columns with many values."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,7 +17,7 @@ from skmtc.features._base_encoder import (
 class IdentityEncoder(BaseColumnEncoder):
     """Encode artists, albums or labels one-hot, in a sparse array.
 
-    A vector says what an artist sounds like; an identity says which artist it is. The array is
+    In contrast to an embedding, each value has its own feature. The array is
     never dense, whatever the number of values. A missing value, one that was not in `fit` and
     one of too few training songs get a row of zeros.
 

@@ -1,4 +1,4 @@
-"""Popularity of songs and artists: how often training playlists hold them."""
+"""Popularity of songs and artists: counts of training playlists that contain them."""
 
 import numpy as np
 
@@ -133,7 +133,7 @@ class ArtistPopularityEncoder(BaseCountEncoder):
     Parameters
     ----------
     log : bool, default=False
-        Whether to give log(1 + playcount) instead of the playcount. Playcounts spread over
+        Whether to return log(1 + playcount) instead of the playcount. Playcounts spread over
         several orders of magnitude, so linear rankers learn better from their logarithm.
 
     Attributes

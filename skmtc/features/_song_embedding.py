@@ -1,4 +1,4 @@
-"""Vectors of songs, learned from playlists."""
+"""Song embeddings learned from playlists."""
 
 from skmtc._typing import Seed
 from skmtc._utils.validation import check_number
@@ -84,11 +84,11 @@ class SongEmbedding(BaseEmbedding):
         "als" only: penalty on the squared l2 norm of all factors.
 
     length : float, default=3.0
-        Length of all vectors. The longer, the less a penalty on weights holds them back. This one
+        Length of all vectors. The longer, the less a penalty shrinks their weights. The default
         suits the default penalties of `MultitaskPlaylistRanker`.
 
     min_count : int, default=1
-        Songs that are fewer times in training playlists are left unknown.
+        Songs that occur fewer times in training playlists are treated as unknown.
 
     add_indicator : bool, default=False
         Whether to add a feature that is 1 for unknown songs.
@@ -102,7 +102,7 @@ class SongEmbedding(BaseEmbedding):
         Songs of each column that have a vector, sorted.
 
     vectors_ : list of ndarray of shape (n_known, vector_size)
-        Their vectors, in single precision. They are all that is kept: a fitted
+        Their vectors, in single precision. Nothing else is stored: a fitted
         embedding is pickled and used without gensim or implicit.
 
     n_features_in_ : int

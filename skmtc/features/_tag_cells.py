@@ -5,14 +5,14 @@ from numbers import Number
 import numpy as np
 import pandas as pd
 
-# In order of preference: a comma also occurs inside names, a bar hardly ever.
+# In order of preference: a comma also occurs inside names, a bar rarely.
 SEPARATORS = ("|", ";", ",")
 
-# Cells that are looked at to find the separator; more do not change the answer.
+# Number of cells that are read to find the separator; more do not change the result.
 MOST_CELLS = 10_000
 
 # A separator must be in this share of the cells, and tokens of distinct cells must occur this often
-# on average: titles contain commas too, but what stands between them does not come again.
+# on average: titles contain commas too, but their parts are not repeated.
 FEWEST_SPLIT = 0.02
 FEWEST_REPEATS = 1.5
 

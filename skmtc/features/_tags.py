@@ -1,4 +1,4 @@
-"""Tags, genres and other names of which a song has several."""
+"""TF-IDF encoding of tags and other columns with several values per song."""
 
 import numpy as np
 import pandas as pd
@@ -154,7 +154,7 @@ class TagEncoder(BaseColumnEncoder):
         """Return the leading right singular vectors; None if the tags are kept as they are."""
         if self.n_components is None or 0 < vectors.shape[1] <= self.n_components:
             return None
-        if vectors.shape[1] == 0:  # one feature of zeros, as no step of a pipeline takes none
+        if vectors.shape[1] == 0:  # one feature of zeros, as steps of a pipeline need at least one
             return np.zeros((0, 1))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         # Right singular vectors of X are the eigenvectors of X'X. More threads inside BLAS would

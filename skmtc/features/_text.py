@@ -1,4 +1,4 @@
-"""Titles and other free text."""
+"""TF-IDF encoding of titles and other free text."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -103,7 +103,7 @@ class TextEncoder(BaseColumnEncoder):
     def _transform_column(self, column, j):
         vectorizer, svd = self.vectorizers_[j], self.decompositions_[j]
         if vectorizer is None:
-            return np.zeros((len(column), 1))  # no step of a pipeline takes no features
+            return np.zeros((len(column), 1))  # steps of a pipeline need at least one feature
         words = vectorizer.transform(_texts(column))
         if svd is None:
             return csr_array(words).toarray()

@@ -1,4 +1,4 @@
-"""Vectors that are given: audio or sentence embeddings."""
+"""Precomputed vectors, such as audio or sentence embeddings."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from skmtc.features._base_encoder import BaseColumnEncoder
 
 
 class VectorEncoder(BaseColumnEncoder):
-    """Take vectors that are given as they are, in one block.
+    """Return precomputed vectors as one block of features.
 
     A column may hold arrays or lists of one length, or numbers. A missing vector becomes a row
     of zeros, which `BlockScaler` leaves at the centre of all songs.

@@ -1,6 +1,6 @@
-"""Why this song, and pictures: explanations of scores, and displays in scikit-learn's manner.
+"""Explanations of scores, and displays in the style of scikit-learn.
 
-Pictures need matplotlib, the extra `plot`; it is imported only where something is drawn.
+Displays need matplotlib (extra `plot`), which is imported when they are drawn.
 """
 
 from skmtc.inspection._cold_start import ColdStartDisplay

@@ -1,4 +1,4 @@
-"""Picture of who is cold."""
+"""Display of cold-start splits."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -214,7 +214,7 @@ class ColdStartDisplay:
         ]
         if panel is None:
             self.figure_.legend(handles=patches, loc="outside lower center", ncols=len(patches))
-        else:  # the figure is not ours to arrange
+        else:  # the caller arranges the figure
             panel.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""How a solver comes to its solution."""
+"""Display of the convergence of solvers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -18,7 +18,7 @@ YLABELS = {
 
 
 class ConvergenceDisplay:
-    """Curves of how close solvers are to the optimum, against time or work.
+    """Curves of the distance of solvers to the optimum, against time or work.
 
     Make it with `from_estimator` or `from_histories`.
 
@@ -118,7 +118,7 @@ class ConvergenceDisplay:
         self.lines_ = []
         for (across, up), label in zip(points, labels, strict=True):
             style = curve_style(self.ax_, kwargs)
-            # Long histories would otherwise be a band of markers.
+            # In long histories, markers would cover the curve.
             style.setdefault("markevery", max(1, len(up) // 15))
             self.lines_ += self.ax_.plot(across, up, label=label, **style)
         self.ax_.set_yscale("log")

@@ -17,8 +17,8 @@ LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 class CurveDisplay:
     """Base of displays of a metric against K.
 
-    Subclasses say in `metric` how the metric is called in tables, in `ylabel` what it is, and
-    give in `_means` its means for the playlists of a test_set.
+    Subclasses set `metric`, the name of the metric in tables, and `ylabel`, and
+    return in `_means` its means for the playlists of a test set.
     """
 
     metric: str
@@ -74,7 +74,7 @@ class CurveDisplay:
         ticks = _ticks(self.k)
         self.ax_.set_xticks(ticks, [f"{k:,}" for k in ticks])
         self.ax_.set_xticks([], minor=True)
-        # Curves may be all alike, at the top; room is still made for further ones.
+        # All curves may be the same, at the top; leave room for others.
         highest = self.ax_.dataLim.ymax
         self.ax_.set_ylim(0.0, 1.05 * highest if 0 < highest < np.inf else None, auto=True)
         finish_curves(self.ax_, self.lines_, xlabel="songs recommended (K)", ylabel=self.ylabel)
@@ -219,9 +219,9 @@ class CurveDisplay:
 
 
 def mean_curve(test_set, k, curves, *, name, users=None):
-    """Rank the songs of every playlist once; give the mean of a metric at each length.
+    """Rank the songs of every playlist once, and return the mean of a metric at each length.
 
-    `curves` gives the values of a block of playlists at all lengths. The mean is over users, if
+    `curves` returns the values of a block of playlists at all lengths. The mean is over users, if
     these are given.
     """
     values = np.full((len(test_set.playlists), len(k)), np.nan)

@@ -1,4 +1,4 @@
-"""Why a song has its score."""
+"""Explanations of scores."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
         scores for. Playlists, users and songs may be known or new.
 
     top : int or None, default=None
-        Give only this many features, those whose contributions to these rows are largest in
+        Return only this many features, those whose contributions to these rows are largest in
         absolute value, and the sum of all others as "other features". None: all features.
 
     Returns
@@ -42,20 +42,20 @@ def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
         One row per row of `X`, with its index, and columns (part, feature). The sum of a row
         is the score that `predict` gives. The parts are
 
-        - "shared": the weights of all, times the features of the song;
+        - "shared": the shared weights, times the features of the song;
         - "user": what the user's weights add to it, or the mean weights of similar users where
           the user is new and has attributes; 0 where nothing is known of the user;
         - "playlist": what the playlist's own weights add to these; for a new playlist those of
           similar ones if it has attributes and the ranker `playlist_features`, else 0;
-        - "history": what the user already has adds to these, one feature per term, for a ranker
+        - "history": what the history terms add, one feature per term, for a ranker
           with `history`.
 
         The intercept is the feature "constant".
 
     See Also
     --------
-    ExplanationDisplay : Picture of one row.
-    top_features : Weights, whatever the song.
+    ExplanationDisplay : Plot of one row.
+    top_features : Weights, for all songs.
 
     Notes
     -----
@@ -118,7 +118,7 @@ class _Shortened:
         self._part = part
         names = pd.Index(part.features)
         self._columns = np.flatnonzero(names.isin(kept))
-        # In the order of size, as a reader wants them.
+        # In the order of size.
         self._columns = self._columns[np.argsort(kept.get_indexer(names[self._columns]))]
         self._has_others = len(self._columns) < len(names)
         self.features = np.append(names[self._columns], [OTHERS] if self._has_others else [])
@@ -128,7 +128,7 @@ class _Shortened:
         chosen = terms[:, self._columns]
         if not self._has_others:
             return chosen
-        # Summed by themselves: a difference of sums would lose small terms beside large ones.
+        # Sum the other features directly: a difference of sums would cancel small terms.
         others = np.delete(terms, self._columns, axis=1).sum(axis=1, keepdims=True)
         return np.hstack([chosen, others])
 
@@ -174,7 +174,7 @@ def _check_size(n_rows, n_columns):
 def _check_sums(values, scores, ranker):
     """Refuse to explain a ranker whose scores have terms that are not among the parts."""
     error = abs(values.sum(axis=1) - scores)
-    # Large terms that cancel leave the rounding of the large ones.
+    # If large terms cancel, their rounding errors stay.
     allowed = TOLERANCE * np.maximum(1.0, abs(values).sum(axis=1))
     if (error > allowed).any():
         row = int(np.argmax(error - allowed))

@@ -1,4 +1,4 @@
-"""Picture of the explanation of one score."""
+"""Display of the explanation of one score."""
 
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ HATCHES = ("", "///", "...", "xx", "\\\\\\", "++")
 class ExplanationDisplay:
     """Bars of how much each feature contributes to a score, by part.
 
-    Bars to the right speak for the song, bars to the left against it, and a mark shows their sum.
+    Bars to the right increase the score, bars to the left decrease it, and a mark shows the sum.
     Make it with `from_estimator` or `from_explanation`.
 
     Parameters
@@ -105,7 +105,7 @@ class ExplanationDisplay:
         self.ax_.set(xlabel="contribution to the score", title=self._heading())
         self.ax_.grid(axis="x", alpha=0.3)
         self.ax_.set_axisbelow(True)
-        # Beside the bars, where it hides none of them.
+        # Beside the bars, so that it covers none of them.
         self.ax_.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return self
 
@@ -156,7 +156,7 @@ class ExplanationDisplay:
         Parameters
         ----------
         explanation : Series
-            A row of the table that :func:`explain` gives.
+            A row of the table that :func:`explain` returns.
 
         title : str or None, default=None
             What is explained.
@@ -196,7 +196,7 @@ class ExplanationDisplay:
 
 
 def _by_feature(explanation):
-    """Turn a row of (part, feature) into a table, the features with most to say first."""
+    """Turn a row of (part, feature) into a table, sorted by absolute contribution."""
     parts = list(explanation.index.get_level_values("part").unique())
     long = pd.DataFrame(
         {

@@ -1,7 +1,7 @@
-"""What all pictures share: matplotlib where it is needed, and colours that everybody can tell."""
+"""Matplotlib imported on demand, and a colour-blind safe style."""
 
 # The palette of Okabe and Ito, without the yellow that is hard to see on white. The numbers of
-# colours, markers and lines have no common divisor, so that no two curves look alike for long.
+# colours, markers and lines are coprime, so that combinations repeat late.
 COLOURS = {
     "blue": "#0072B2",
     "vermilion": "#D55E00",
@@ -11,14 +11,14 @@ COLOURS = {
     "sky": "#56B4E9",
     "black": "#000000",
 }
-# What is too dark on a dark background, and what to draw in its place.
+# Colours that are too dark on a dark background, and their replacements.
 ON_DARK = {"#000000": "#FFFFFF", "#0072B2": "#3D9BDC"}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINESTYLES = ("-", "--", "-.")
 
 
 def import_pyplot():
-    """Import matplotlib's pyplot, or say how to install it."""
+    """Return matplotlib's pyplot; raise if it is not installed."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -38,7 +38,7 @@ def axes_and_figure(ax, **figure_options):
 
 
 def curve_style(ax, kwargs):
-    """Return the looks of the next curve in some axes; `kwargs` have the last word."""
+    """Return the style of the next curve in some axes; `kwargs` take precedence."""
     number = len(ax.get_lines())
     colours = list(COLOURS.values())
     if is_dark(ax):
@@ -57,7 +57,7 @@ def is_dark(ax):
     """Check whether the background of axes is dark."""
     from matplotlib.colors import to_rgb
 
-    # The weights of luma say how bright the colours are to people.
+    # The weights of luma approximate perceived brightness.
     luma = sum(
         w * c for w, c in zip((0.299, 0.587, 0.114), to_rgb(ax.get_facecolor()), strict=True)
     )

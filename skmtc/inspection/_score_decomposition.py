@@ -1,8 +1,8 @@
-"""The parts that a score is the sum of.
+"""Decomposition of scores into parts.
 
 A query scores songs by its vector. How much of the vector belongs to all, to the user and to the
-playlist is read from the ranker itself, by asking for the same query with less and less known of
-it; so the parts add up to the score of any ranker whose vectors are weights of named features.
+playlist is computed by the ranker itself, from the same query with fewer and fewer known ids
+and attributes, so the parts add up to the score of any ranker with weights of named features.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Part:
         Names of its terms.
 
     of_rows : callable
-        Gives the terms of some rows, an array of shape (n_rows, n_features), by positions.
+        Returns the terms of rows at some positions, an array of shape (n_rows, n_features).
     """
 
     name: str
@@ -44,8 +44,8 @@ class Part:
 def score_parts(ranker, frame):
     """List the parts of the scores of a table's rows.
 
-    This is the place for further terms: a ranker that adds one to its scores has one `Part` more
-    here, and all explanations and pictures show it.
+    This is the place for further terms: each term that a ranker adds to its scores is a `Part`
+    here, and all explanations and displays show it.
     """
     if isinstance(ranker, StackingRanker):
         return [_score_of(ranker, k, frame) for k in range(len(ranker.names_))]
@@ -69,9 +69,9 @@ def _score_of(stack, k, frame):
 def weights_of(ranker, queries):
     """Return the weights of queries, part by part.
 
-    The user's weights are what knowing the user, or attributes of a new one, adds to the vector of
-    somebody unknown; those of the playlist are what knowing the playlist, or attributes of a new
-    one, adds to that.
+    The user's weights are what the user's id, or the attributes of a new user, add to the vector of
+    an unknown user; those of the playlist are what the playlist's id, or the attributes of a new
+    one, add to that.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a splitter does to a table, as a grid of songs by playlists."""
+"""A split of a table as a grid of songs by playlists."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -8,7 +8,7 @@ import pandas as pd
 
 from skmtc._table import Ids, find_id_columns, read_ids, to_frame
 
-# What a cell of the grid may be; the values of the states in `SplitGrid.states`.
+# Values of `SplitGrid.states`.
 ABSENT, ABSENT_COLD, TRAIN, TEST, LEFT_OUT = range(5)
 
 

@@ -1,4 +1,4 @@
-"""The features that tell most about everybody, a user or a playlist."""
+"""The most important features of all users, a user or a playlist."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from skmtc.inspection._score_decomposition import WEIGHTS, check_has_weights, la
 def top_features(
     ranker: Any, *, user: Any = None, playlist: Any = None, n: int = 10, by: str = "total"
 ) -> pd.DataFrame:
-    """List the features with the most telling weights.
+    """List the features with the most important weights.
 
-    Features have units of their own, so that weights cannot be compared. What a feature tells is
-    its weight times its standard deviation over the training catalogue: how far it moves the
-    scores of songs apart. The constant feature moves all songs alike, and tells nothing.
+    Features have different units, so weights cannot be compared. The effect of a feature is
+    its weight times its standard deviation over the training catalogue: how much it spreads the
+    scores of songs. The constant feature has no effect, as it is the same for all songs.
 
     Parameters
     ----------
@@ -35,16 +35,16 @@ def top_features(
         A playlist known from training.
 
     n : int, default=10
-        How many features to give; all where there are fewer.
+        Number of features to return; all if there are fewer.
 
     by : {"total", "shared", "user", "playlist"}, default="total"
-        Which weights must be telling: with "user", the list says in what the user differs from
+        Weights to sort by: with "user", the list shows how the user differs from
         all.
 
     Returns
     -------
     features : DataFrame
-        One row per feature, the most telling first, with its name as index and columns "shared",
+        One row per feature, the largest effect first, with its name as index and columns "shared",
         "user" (if a user or playlist is asked for), "playlist" (if a playlist is), which are the
         parts of its weight; "total", their sum; "deviation", the feature's standard deviation;
         and "effect", the weight that was asked for by `by` times the deviation.

@@ -1,4 +1,4 @@
-"""Evaluation: functions of arrays, none of which takes a model, and scorers made of them."""
+"""Ranking metrics as functions of arrays, and scorers."""
 
 from skmtc.metrics._auc import auc_score
 from skmtc.metrics._bottom_push import bottom_push_loss

@@ -1,4 +1,4 @@
-"""From one value per playlist to one value."""
+"""Averages of values per playlist."""
 
 import warnings
 from typing import Any, Literal

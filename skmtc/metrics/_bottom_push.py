@@ -1,4 +1,4 @@
-"""The loss that the paper's ranker is made to lower."""
+"""Bottom push loss, which the paper's ranker is made to minimise."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,8 @@ def bottom_push_loss(
 ) -> float | NDArray[np.float64]:
     """Share of the songs outside a playlist that reach the lowest ranked song in it.
 
-    The loss of a perfect ranking is 0. A song outside whose score equals that of the lowest song
-    in the playlist counts whole, as in the paper.
+    The loss of a perfect ranking is 0. A song outside with the same score as the lowest song
+    in the playlist counts fully, as in the paper.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Coverage@K: how much of the catalogue is recommended to anybody."""
+"""Coverage@K: share of the catalogue that is recommended at all."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -1,4 +1,4 @@
-"""Metrics at many lengths of a recommendation, for the work of one."""
+"""Metrics at many values of k, computed from one ranking."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from skmtc.metrics._topk import top_shares
 
 def hit_rate_curves(ranking: Ranking, ks: Sequence[int]) -> NDArray[np.float64]:
     """Return the hit rate of each playlist at each k, of shape (n_playlists, n_ks)."""
-    # The ranking counts the places of a playlist's songs once, and remembers them.
+    # The ranking computes the ranks of a playlist's songs once, and caches them.
     return np.column_stack([share_within(ranking, k) for k in ks])
 
 

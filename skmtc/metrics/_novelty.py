@@ -69,7 +69,7 @@ def novelty_score(
         if users.shape != (ranking.n_playlists,):
             raise ValueError(
                 f"`users` must have one entry per playlist, {ranking.n_playlists}; got shape "
-                f"{users.shape}. Give the owner of each row of the scores."
+                f"{users.shape}. Pass the owner of each row of the scores."
             )
     return average_playlists(values, average, name="Novelty", users=users)
 
@@ -100,7 +100,7 @@ def check_popularity(popularity: NDArray[np.float64], n_songs: int) -> None:
     if popularity.shape != (n_songs,):
         raise ValueError(
             f"`popularity` must have one entry per song, {n_songs}; got shape {popularity.shape}. "
-            "Give the popularity of each column of the scores."
+            "Pass the popularity of each column of the scores."
         )
     if not ((popularity >= 0) & (popularity <= 1)).all() or (n_songs and not popularity.any()):
         raise ValueError(

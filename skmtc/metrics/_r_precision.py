@@ -18,7 +18,7 @@ def r_precision_score(
 ) -> float | NDArray[np.float64]:
     """Share of a playlist's songs that are among the best R, where R is their number.
 
-    Precision and recall are equal at this place, and a perfect ranking scores 1 whatever the
+    Precision and recall are equal at this rank, and a perfect ranking scores 1 for any
     length of the playlist. Songs with equal scores share the places that they take up together.
 
     Parameters

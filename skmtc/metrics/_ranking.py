@@ -1,4 +1,4 @@
-"""Where the songs of playlists stand among all candidates.
+"""Ranks of the songs of playlists among all candidates.
 
 All metrics of this package are functions of a :class:`Ranking`, so that scores which are made
 once can be evaluated by many of them, and the counting is written once.

@@ -1,4 +1,4 @@
-"""The metric registry: one record per metric, which all that evaluates rankers reads.
+"""The metric registry: one record per metric.
 
 Scorers, `evaluate`, `compare`, the report and the command line look metrics up here by name. To add
 a metric, write its file and append its record to `RECORDS`.
@@ -41,7 +41,7 @@ class HasRankings(Protocol):
 
 @dataclass(frozen=True)
 class Metric:
-    """All that the package knows of a metric.
+    """The record of a metric.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ def parse_metric(text: str, k: int | None = None) -> ChosenMetric:
     if at:
         if k is not None or not after.isdecimal():
             raise ValueError(
-                f"`k` must be said once, as an integer; got {text!r} and k={k!r}. Write "
+                f"`k` must be given once, as an integer; got {text!r} and k={k!r}. Write "
                 f"e.g. '{name}@10'."
             )
         k = int(after)

@@ -1,4 +1,4 @@
-"""Metrics as scikit-learn's `scoring=`."""
+"""Scorers for scikit-learn's `scoring=`."""
 
 from typing import Any, Literal
 
@@ -52,13 +52,13 @@ def make_playlist_scorer(
     Returns
     -------
     scorer : callable
-        `scorer(estimator, X)` gives a float; the higher, the better (of metrics of
+        `scorer(estimator, X)` returns a float; the higher, the better (for metrics of
         novelty and variety, from "novelty" to "intra_list_distance", moderate values are
         preferable, so search by another metric).
 
     See Also
     --------
-    playlist_scoring : Several metrics for the work of one.
+    playlist_scoring : Several metrics, with scores computed once.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def playlist_scoring(
     Returns
     -------
     scorer : callable
-        `scorer(estimator, X)` gives a dict with one float per name. With `GridSearchCV`, name the
+        `scorer(estimator, X)` returns a dict with one float per name. With `GridSearchCV`, name the
         metric to choose by, e.g. `refit="auc"`.
 
     See Also
@@ -155,7 +155,7 @@ class PlaylistScorer:
         Which songs of training are no candidates.
 
     single : bool
-        Whether to give the value of the only metric, or a dict of values by name.
+        Whether to return the value of the only metric instead of a dict of values by name.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Spread: how widely a ranker's attention is shared among songs."""
+"""Spread: entropy of recommendations over songs."""
 
 from typing import Literal
 

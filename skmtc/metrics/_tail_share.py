@@ -1,4 +1,4 @@
-"""TailShare@K: how many of the recommended songs are not hits."""
+"""TailShare@K: share of recommended songs in the long tail."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

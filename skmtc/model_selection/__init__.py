@@ -1,4 +1,4 @@
-"""Who is cold, and what comes later: cross-validation splitters over membership tables."""
+"""Cold-start and time splitters for membership tables."""
 
 from skmtc.model_selection._cold_playlists import ColdPlaylistKFold, ColdPlaylistSplit
 from skmtc.model_selection._cold_songs import ColdSongKFold, ColdSongSplit

@@ -1,4 +1,4 @@
-"""What all splitters share: reading ids, yielding rows, and telling what is left out."""
+"""Base class of splitters: read ids, yield rows, and count rows that are left out."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ class Memberships:
 
 @dataclass
 class Parts:
-    """One split: which rows are trained on, which are tested on, and why others are not.
+    """One split: training rows, test rows, and the reasons for leaving out others.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Parts:
         Numbers of playlists, users or songs that were not held out, by reason.
 
     facts : dict of str to object
-        What else `describe` shows of the split, by name.
+        Other values that `describe` shows, by name.
     """
 
     train: np.ndarray
@@ -158,7 +158,7 @@ class ColdSplitter(BaseCrossValidator):
         counts : DataFrame
             One row per split: numbers of training and test playlists, users, songs and rows;
             `test_new_users`, users of the test set that are unknown to training; rows left out of
-            both sides, in total and by reason; and what was passed over, that is not held out
+            both sides, in total and by reason; and what was skipped, i.e. not held out
             though it was its turn, by reason.
         """
         if X is not None:
@@ -201,7 +201,7 @@ def distinct_pairs(one, other, n_other):
 
 
 def assign_folds(n_ids, n_splits, what):
-    """Deal places in an order to folds, in turn."""
+    """Assign positions in an order to folds, round-robin."""
     if n_splits > n_ids:
         raise ValueError(
             f"`n_splits` must be at most the number of {what}, {n_ids}; got {n_splits}. Pass "
@@ -211,10 +211,10 @@ def assign_folds(n_ids, n_splits, what):
 
 
 def check_shuffle(splitter):
-    """Check that a seed is not given for nothing."""
+    """Raise if `random_state` is set with `shuffle=False`."""
     if not getattr(splitter, "shuffle", True) and splitter.random_state is not None:
         raise ValueError(
-            f"`random_state` must be None with shuffle=False, where nothing is drawn; got "
+            f"`random_state` must be None with shuffle=False, which is not random; got "
             f"{splitter.random_state!r}. Pass shuffle=True, or leave `random_state` out."
         )
 
@@ -228,7 +228,7 @@ def check_share(name, value):
 
 
 def check_count(name, value, fewest):
-    """Check a parameter that is a number of things."""
+    """Check a parameter that is a count."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < fewest:
         raise ValueError(

@@ -62,7 +62,7 @@ class ColdPlaylistSplit(ColdSplitter):
 
     See Also
     --------
-    ColdPlaylistKFold : Every playlist is cold once.
+    ColdPlaylistKFold : Hold out every playlist once.
     TimeSplit : Train on the past of all users, test on what comes later.
 
     Examples
@@ -121,7 +121,7 @@ class ColdPlaylistSplit(ColdSplitter):
             fit_for_test = fit_for_test & ~np.isnan(dates)
         for _ in range(self.n_splits):
             drawn, n_lacking = self._draw(rows, fit_for_test, dates, rng)
-            # Of playlists that a song is missing without, the earliest is put back.
+            # If a song would leave training, its earliest held-out playlist is put back.
             turn = rng.permutation(rows.n_playlists)
             if dates is not None:
                 turn = np.argsort(np.lexsort((turn, dates)))
@@ -166,9 +166,9 @@ class ColdPlaylistSplit(ColdSplitter):
 
 
 class ColdPlaylistKFold(ColdSplitter):
-    """Make every playlist cold exactly once.
+    """Hold out every playlist exactly once.
 
-    The playlists of a user are dealt to different folds, so that a user with two or more is known
+    The playlists of a user go to different folds, so a user with two or more is known
     in every fold; a user with one is as new as the playlist, and counted by `describe`. Test rows
     whose song is then in no training playlist are left out.
 
@@ -178,7 +178,7 @@ class ColdPlaylistKFold(ColdSplitter):
         Number of folds.
 
     shuffle : bool, default=False
-        Whether to deal playlists in random order, rather than in the order of their ids.
+        Whether to assign playlists to folds in random order instead of by id.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown.
@@ -237,7 +237,7 @@ class ColdPlaylistKFold(ColdSplitter):
         order = rng.permutation(rows.n_playlists) if self.shuffle else np.arange(rows.n_playlists)
         owner = rows.user_of_playlist
         turn_of_user = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
-        # Playlists of a user stand next to each other, so they go to different folds.
+        # Playlists of a user are adjacent, so they go to different folds.
         order = order[np.argsort(turn_of_user[owner[order]], kind="stable")]
         fold = np.empty(rows.n_playlists, dtype=np.intp)
         fold[order] = assign_folds(rows.n_playlists, self.n_splits, "playlists")

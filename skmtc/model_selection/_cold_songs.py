@@ -1,4 +1,4 @@
-"""New songs."""
+"""Splitters that hold out songs."""
 
 import warnings
 
@@ -39,7 +39,7 @@ class ColdSongSplit(ColdSplitter):
         it. If `released=None`, splits are drawn independently.
 
     n_songs : int or None, default=None
-        How many songs to hold out in each split. None: `song_size` says it.
+        Number of songs to hold out in each split. None: use `song_size`.
 
     song_size : float, default=0.1
         Share of all songs to hold out in each split; not used if `n_songs` is given.
@@ -68,7 +68,7 @@ class ColdSongSplit(ColdSplitter):
 
     See Also
     --------
-    ColdSongKFold : Every song is cold once.
+    ColdSongKFold : Hold out every song once.
 
     Examples
     --------
@@ -179,7 +179,7 @@ class ColdSongSplit(ColdSplitter):
 
 
 class ColdSongKFold(ColdSplitter):
-    """Make every song cold exactly once.
+    """Hold out every song exactly once.
 
     Test rows whose playlist then has no song in training are left out.
 
@@ -189,7 +189,7 @@ class ColdSongKFold(ColdSplitter):
         Number of folds.
 
     shuffle : bool, default=False
-        Whether to deal songs in random order, rather than in the order of their ids.
+        Whether to assign songs to folds in random order instead of by id.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown.

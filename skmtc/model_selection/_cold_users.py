@@ -1,4 +1,4 @@
-"""New users."""
+"""Splitters that hold out users."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class ColdUserSplit(ColdSplitter):
         Number of splits, drawn independently.
 
     user_size : float, default=0.3
-        Share of users to hold out. In the place of users who are passed over others are drawn, as
+        Share of users to hold out. Users who are skipped are replaced by others, as
         long as there are any.
 
     user : str, int or None, default="user"
@@ -45,7 +45,7 @@ class ColdUserSplit(ColdSplitter):
 
     See Also
     --------
-    ColdUserKFold : Every user is cold once.
+    ColdUserKFold : Hold out every user once.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class ColdUserSplit(ColdSplitter):
 
 
 class ColdUserKFold(ColdSplitter):
-    """Make every user cold exactly once.
+    """Hold out every user exactly once.
 
     Test rows whose song is then in no training playlist are left out.
 
@@ -107,7 +107,7 @@ class ColdUserKFold(ColdSplitter):
         Number of folds.
 
     shuffle : bool, default=False
-        Whether to deal users in random order, rather than in the order of their ids.
+        Whether to assign users to folds in random order instead of by id.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown, and each playlist is
@@ -171,7 +171,7 @@ class ColdUserKFold(ColdSplitter):
 
 
 def _draw_users(users, songs, n_songs, turn, n_wanted):
-    """Hold out users in turn, but pass over whoever is the last in training with a song.
+    """Hold out users in turn, but skip users who are the last in training with a song.
 
     The outcome is that of going through users one by one. It is reached in a few rounds, each of
     them linear in the pairs of users and songs: in a round, of the users who would together take
@@ -206,7 +206,7 @@ def _draw_users(users, songs, n_songs, turn, n_wanted):
         asked = order[~decided[order]][: n_wanted - int(held.sum())]
         if len(asked) == 0:
             return held
-        # The first of those asked is always held out, so this comes to an end.
+        # The first of these users is always held out, so the loop ends.
         leaving = held.copy()
         leaving[asked] = True
         held |= leaving & ~_last_with_a_song(users, songs, n_songs, turn, leaving)
@@ -225,6 +225,6 @@ def _last_with_a_song(users, songs, n_songs, turn, leaving):
 
 
 def _n_passed_over(held, turn, n_wanted):
-    """Count who was not held out when it was their turn."""
+    """Count users who were skipped."""
     last = turn[held].max(initial=-1) if held.sum() == n_wanted else len(turn)
     return int((~held & (turn < last)).sum())

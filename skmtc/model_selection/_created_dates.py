@@ -1,4 +1,4 @@
-"""When playlists were created, and songs added to them."""
+"""Dates when playlists were created and songs were added."""
 
 import warnings
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Created:
     def warn_missing(self, rows, outcome):
         """Warn if dates are missing, with the numbers of playlists and rows.
 
-        It is called by `_parts`, so that the warning is that of the line that splits.
+        It is called by `_parts`, so that the warning points to the line that calls `split`.
         """
         lacking = np.isnan(self.of_row)
         if lacking.any():

@@ -1,4 +1,4 @@
-"""Playlists of the future, and weights that fade with time."""
+"""Time splits, and weights that decay with age."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class TimeSplit(ColdSplitter):
 
     No training row is dated on or after the cut-off. Test playlists are those created from then on,
     in whatever setting they are: of known and of new users, with known and with new songs.
-    `label_playlists` tells which, and `describe` counts them. Rows without a date are left out of
+    `label_playlists` returns it, and `describe` counts it. Rows without a date are left out of
     both sides; a warning counts them.
 
     Parameters
@@ -37,7 +37,7 @@ class TimeSplit(ColdSplitter):
 
     cutoff : date, str, int, float or None, default=None
         Train before this date, test from it on: a date, a string such as "2014-01-01", a year or
-        unix time in seconds. None: `playlist_size` says it. Needs ``n_splits=1``.
+        unix time in seconds. None: use `playlist_size`. Needs ``n_splits=1``.
 
     created : str or int, default="auto"
         Column of dates by name or position: dates of pandas, strings in ISO form, years, numbers
@@ -48,7 +48,7 @@ class TimeSplit(ColdSplitter):
 
     new_songs : bool, default=True
         Whether to test songs that no training playlist has. With False their rows are left out, for
-        rankers that can say nothing about them.
+        rankers that cannot score them.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown, and every test playlist
@@ -63,7 +63,7 @@ class TimeSplit(ColdSplitter):
     See Also
     --------
     ColdPlaylistSplit : With `created`, the latest playlists of each user are held out.
-    half_life_weights : Weights of rows that fade with time.
+    half_life_weights : Weights of rows that decay with age.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class TimeSplit(ColdSplitter):
     """
 
     setting = "later playlists"
-    random_state = None  # nothing is drawn
+    random_state = None  # not random
     _fewest_splits = 1
 
     def __init__(
@@ -167,7 +167,7 @@ class TimeSplit(ColdSplitter):
         check_share("playlist_size", self.playlist_size)
         dates = np.sort(dates[~np.isnan(dates)])
         n_held = max(1, round(self.playlist_size * len(dates)))
-        starts = np.unique(dates)[1:]  # something must be earlier
+        starts = np.unique(dates)[1:]  # training needs earlier rows
         if self.n_splits * n_held >= len(dates) or len(starts) < self.n_splits:
             raise ValueError(
                 f"There must be enough playlists with a date: {self.n_splits} windows of {n_held}, "

@@ -109,10 +109,10 @@ def test_records_agree_with_themselves(record):
     [
         ("auc@10", None, "`k` must be given to .* only; got 10 for 'auc'"),
         ("spread", 3, "`k` must be given to .* only; got 3 for 'spread'"),
-        ("hit_rate@ten", None, "`k` must be said once, as an integer; got 'hit_rate@ten'"),
-        ("hit_rate@", None, "`k` must be said once"),
+        ("hit_rate@ten", None, "`k` must be given once, as an integer; got 'hit_rate@ten'"),
+        ("hit_rate@", None, "`k` must be given once"),
         ("precision", None, "A metric must be one of .*; got 'precision'"),
-        ("hit_rate@10", 3, "`k` must be said once"),
+        ("hit_rate@10", 3, "`k` must be given once"),
         ("hit_rate@0", None, "`k` must be a positive integer; got 0"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Generated users: attributes, and the weights that these carry information about."""
+"""Generated users: attributes, and weights that depend on them."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class Audience:
 
 
 def make_audience(rng, centres, *, n_users, n_countries):
-    """Sample users: country, gender and age each lean their weights one way, taste another."""
+    """Sample users whose weights depend on country, gender, age and individual taste."""
     n_features = centres.shape[1]
     country = rng.randint(n_countries, size=n_users)
     gender = rng.randint(len(GENDERS), size=n_users)
@@ -60,7 +60,7 @@ def make_audience(rng, centres, *, n_users, n_countries):
 
 
 def _tastes(rng, centres, country, n_countries):
-    """Lean each user towards one community; countries favour different ones."""
+    """Return the preference of each user for one community; countries favour different ones."""
     n_communities = len(centres)
     liking = rng.gamma(0.5, size=(n_countries, n_communities)) + 1e-3
     cumulative = np.cumsum(liking / liking.sum(axis=1, keepdims=True), axis=1)

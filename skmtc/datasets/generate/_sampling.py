@@ -16,7 +16,7 @@ SMALLEST_LOG_WEIGHT = -60.0  # relative to the best song; keeps every song possi
 
 
 def sample_owners(rng, n_users, n_playlists):
-    """Return each user a playlist, and further ones to few users: a long tail."""
+    """Return owners: one playlist per user, and a long tail of further ones."""
     activity = np.exp(ACTIVITY_SPREAD * np.minimum(rng.normal(size=n_users), MOST_ACTIVE))
     further = rng.choice(n_users, size=n_playlists - n_users, p=activity / activity.sum())
     return np.concatenate([np.arange(n_users), further])

@@ -1,4 +1,4 @@
-"""Files in: bounded reading, broken records, and what was left out."""
+"""Read files within limits, repair records, and count what is left out."""
 
 from skmtc.datasets.reading._files import (
     MAX_BYTES,

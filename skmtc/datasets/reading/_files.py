@@ -1,7 +1,7 @@
 """Reading local files within limits: plain, gzip or zip, streamed, and never outside their folder.
 
-What a file holds is data, never code. Whether a file is compressed is read from its first bytes.
-Damage does not stop reading: what stands before it is given, and the damage is remembered.
+Content is never executed. Compression is detected from the first bytes of a file.
+Damage does not stop reading: the data before it are returned, and the damage is recorded.
 """
 
 import codecs
@@ -18,7 +18,7 @@ MAX_LINE = 2**26
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # the second is that of an empty archive
-# Python unpacks these in pieces of bounded size, whatever the archive says of itself.
+# Python unpacks these in pieces of bounded size, whatever sizes the archive states.
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 # Other compressed files are refused: only what is unpacked here is counted.
@@ -50,7 +50,7 @@ class Source:
     Attributes
     ----------
     damage : str or None
-        What is wrong with the compressed data, once reading got there.
+        Description of damage in the compressed data, once it is reached.
 
     n_recoded : int
         Bytes that are not in the encoding of the file, and were read as Latin-1.
@@ -266,7 +266,7 @@ def clean_text(value):
 
 
 def _up_to_damage(unpacker, packed):
-    """Unpack byte by byte, since a call that meets damage gives nothing of what it unpacked."""
+    """Unpack byte by byte, since a call that reaches damage returns none of its output."""
     for i in range(len(packed)):
         try:
             piece = unpacker.decompress(packed[i : i + 1])

@@ -1,11 +1,11 @@
-"""What a loader dropped and repaired, by reason."""
+"""Counts of what a loader dropped and repaired, by reason."""
 
 import warnings
 from collections import Counter
 
 
 class LoadReport:
-    """Counts of what a loader left out or mended, so that nothing is lost silently.
+    """Counts of what a loader left out or repaired, so that nothing is lost silently.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class LoadReport:
             self._asked_for.add(reason)
 
     def repair(self, reason, count=1):
-        """Count what was mended."""
+        """Count what was repaired."""
         self.repaired[reason] += int(count)
 
     def counts(self):

@@ -36,7 +36,7 @@ def match_songs(songs, msd, by):
         Songs by id; to match them by name, with `title` and `artist_name` or `artist`.
 
     msd : Bunch
-        What `load_msd_songs` gives.
+        Result of `load_msd_songs`.
 
     by : {"id", "name"}
         Whether ids are those of the MSD; otherwise artist and title must agree, but for case,
@@ -67,7 +67,7 @@ def add_genres(songs, genres, tracks):
 
 
 def name_key(artist, title):
-    """Return what two spellings of a song have in common; None where a name is not known.
+    """Return a key that is equal for different spellings of a song; None if a name is missing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Playlists read from files, as they are collected and as the table they become."""
+"""Collect playlists that are read from files, and make their table."""
 
 from array import array
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from skmtc.datasets.reading._matching import (
     read_msd,
 )
 
-# Columns that name songs, for people; all other columns of a song table are features.
+# Display names of songs; all other columns of a song table are features.
 NAME_COLUMNS = ("title", "artist_name", "track", "album")
 BLOCK_ROWS = 2**22
 
@@ -90,7 +90,7 @@ class Join:
 
 
 def to_bunch(memberships, songs, users, join, ledger, description):
-    """Match, filter and join; give the Bunch that loaders return.
+    """Match, filter and join; return the Bunch of a loader.
 
     Parameters
     ----------

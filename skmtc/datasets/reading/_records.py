@@ -5,7 +5,7 @@ import re
 
 try:
     import orjson
-except ImportError:  # the standard library gives the same, more slowly
+except ImportError:  # the standard library returns the same, more slowly
     orjson = None  # type: ignore[assignment]
 
 WINDOW = 2**20  # characters to read at a time
@@ -29,7 +29,7 @@ def loads(text):
 
 
 def repair_json(text):
-    r"""Mend JSON with empty values, semicolons for commas, and stray quotes in texts.
+    r"""Repair JSON with empty values, semicolons for commas, and stray quotes in texts.
 
     A quote closes a text only if something that may follow a text comes next.
 
@@ -166,7 +166,7 @@ class _Window:
         """Parse up to where the next record seems to start; None where that is not one value.
 
         Records mostly start alike. If what lies between two starts is whole JSON, then it is the
-        record; what orjson does not take, the standard library has the last word on. They differ
+        record; JSON that orjson rejects is parsed by the standard library. They differ
         only in integers beyond 64 bits, which come as floats here.
         """
         start = _FIRST_KEY.match(self._text, position)

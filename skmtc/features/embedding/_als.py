@@ -28,13 +28,13 @@ def als(sequences, *, vector_size, epochs, confidence, factor_l2, min_count, see
     vectors : ndarray of shape (n_vectors, vector_size)
         Their vectors, in single precision.
     """
-    model_class = _import_als()  # tells that it is missing before any work
+    model_class = _import_als()  # raise before any work if implicit is missing
     tokens, counts = sequences.count(min_count)
     if len(tokens) == 0:
         return tokens, np.zeros((0, vector_size), dtype=np.float32)
     matrix = csr_matrix(counts, dtype=np.float32)
     matrix.data = 1.0 + np.float32(confidence) * matrix.data
-    # Each row is solved by one thread, so that their number does not change the result. More
+    # Each row is solved by one thread, so the result does not depend on `num_threads`. More
     # threads inside BLAS would, and slow `implicit` down, of which it warns.
     with threadpool_limits(1, user_api="blas"):
         model = model_class(

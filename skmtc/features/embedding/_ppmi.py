@@ -1,11 +1,11 @@
-"""How much more often tokens share playlists than chance would have it."""
+"""Positive pointwise mutual information of tokens that share playlists."""
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from skmtc._utils.chunking import rows_that_fit
 
-# A stored pair: its count, its column, and the copies that are made of both on the way.
+# Bytes of a stored pair: its count, its column, and temporary copies of both.
 BYTES_PER_PAIR = 32
 
 
@@ -48,8 +48,8 @@ def shifted_ppmi(incidence, shift=1.0):
 
 
 def _blocks(by_token, sizes):
-    """Cut tokens into slices whose pairs fit the working memory."""
-    n_partners = np.cumsum(by_token @ sizes.astype(float))  # counted as often as they meet
+    """Return slices of tokens whose pairs fit the working memory."""
+    n_partners = np.cumsum(by_token @ sizes.astype(float))  # an upper bound
     most = rows_that_fit(BYTES_PER_PAIR)
     start, before = 0, 0.0
     while start < len(n_partners):

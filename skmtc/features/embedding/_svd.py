@@ -8,17 +8,17 @@ from threadpoolctl import threadpool_limits
 
 from skmtc.features.embedding._ppmi import shifted_ppmi
 
-# Directions beyond those asked for make the last of these converge.
+# Extra directions, so that the last requested ones converge.
 N_OVERSAMPLES = 20
 N_ITERATIONS = 6
 
 # With 0.5, inner products would come near the matrix itself, but the many weak directions count
-# for too much once a ranker learns weights for all of them: on held-out playlists 1.5 did better.
+# too much once a ranker learns weights for all of them: 1.5 was better on held-out playlists.
 VALUE_POWER = 1.5
 
 
 def svd(sequences, *, vector_size, shift, min_count, seed):
-    """Learn a vector for each token from who shares playlists with whom.
+    """Learn a vector for each token from co-occurrence in playlists.
 
     The vectors are the leading singular vectors of the shifted PPMI matrix, times powers of the
     singular values, so that songs are close that share playlists with each other and the same
@@ -182,7 +182,7 @@ def leading_eigenvectors(matrix, n_components, seed):
         Symmetric matrix.
 
     n_components : int
-        How many to give, at most n.
+        Number of eigenvectors, at most n.
 
     seed : int
         Seed of the random subspace.

@@ -1,4 +1,4 @@
-"""Word2vec on playlists: tokens that stand near each other get similar vectors."""
+"""Word2vec on playlists: tokens that are close in playlists get similar vectors."""
 
 import zlib
 
@@ -48,7 +48,7 @@ def word2vec(sequences, *, vector_size, window, epochs, skip_gram, learning_rate
         alpha=learning_rate,
         min_alpha=min(learning_rate, SMALLEST_STEP),
         min_count=min_count,
-        # Frequent artists are no stop words; and small data would lose most of its words.
+        # Do not subsample frequent artists: small data would lose most of its tokens.
         sample=0,
         seed=seed,
         # More workers update in a random order; strings hash differently in each process.
@@ -60,7 +60,7 @@ def word2vec(sequences, *, vector_size, window, epochs, skip_gram, learning_rate
 
 
 class Sentences:
-    """Sequences in the form that gensim reads, as often as it likes: lists of strings."""
+    """Iterable of the sequences as lists of strings, which gensim can read repeatedly."""
 
     def __init__(self, sequences):
         self.sequences = sequences

@@ -1,4 +1,4 @@
-"""Numbers within limits."""
+"""Clip numbers."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -11,7 +11,7 @@ from skmtc._utils.validation import check_number
 class Clip(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
     """Clip all columns at plus and minus a limit.
 
-    A function in a `FunctionTransformer` does the same, but no model that holds a function can be
+    A `FunctionTransformer` could do the same, but a model with a function cannot be
     stored safely.
 
     Parameters

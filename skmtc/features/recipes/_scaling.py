@@ -1,4 +1,4 @@
-"""Numbers of any unit and size, made fit for linear models."""
+"""Standardise numbers for linear models."""
 
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline

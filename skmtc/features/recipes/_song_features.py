@@ -1,4 +1,4 @@
-"""The features of a catalogue of songs, in one call."""
+"""Song features for a catalogue, in one call."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from skmtc.features.recipes._scaling import scaled, scaled_numbers
 from skmtc.features.roles import SongRoles, as_list, guess_song_roles, is_auto
 
 # Every figure below was chosen on held-out training rows of 30Music, see the page of studies.
-# Dimensions of tags: where songs have vectors of their own, fewer do as well.
+# Dimensions of tags: with song embeddings, fewer are as good.
 TAG_DIMENSIONS = {"known": 64, "new": 128}
 # Weights of blocks beside 1. Identities say exactly which songs belong together; where songs have
 # vectors of their own, tags repeat part of what these say.
@@ -55,9 +55,9 @@ def make_song_features(
     clip: float = 4.0,
     random_state: Seed = None,
 ) -> ColumnTransformer:
-    """Make a transformer of all that is known about songs.
+    """Make a transformer for all columns that describe songs.
 
-    Each part is a block of features that is centred and scaled as a whole by `BlockScaler`, so
+    Each part is a block of features that is centred and scaled by `BlockScaler`, so
     that all blocks start equal and one set of penalties fits every catalogue. What is unknown, such
     as an artist that was not in training, is neutral.
 
@@ -92,8 +92,8 @@ def make_song_features(
     new_songs : bool, default=False
         What the features are for. False: songs of the training playlists, for new and known
         playlists and users; the popularity of songs and their own vectors are features. True:
-        newly released songs, which have neither; a ranker that has learned to trust them has
-        learned little else.
+        newly released songs, which have neither. A ranker that is fitted with them learns
+        little from other features.
 
     numeric : list, str, int or None, default="auto"
         Columns of numbers. "auto" takes what `guess_song_roles` finds, None no column; likewise
@@ -129,7 +129,7 @@ def make_song_features(
         more, so that the most popular ones are not all alike.
 
     random_state : int, RandomState instance or None, default=None
-        Seed of embeddings and decompositions.
+        Random seed of embeddings and decompositions.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def make_song_features(
     Notes
     -----
     The paper uses metadata, audio features, genres, artist vectors by word2vec, and popularity,
-    without scaling of blocks. How each default was chosen is told in :ref:`song-features-study`.
+    without scaling of blocks. See :ref:`song-features-study` for how defaults were chosen.
 
     References
     ----------
@@ -195,7 +195,7 @@ def make_song_features(
         raise ValueError(_no_features(roles, new_songs))
     names = [name for name, _, _ in parts]
     weights = {n: w for n, w in WEIGHTS["new" if new_songs else "known"].items() if n in names}
-    # Names of parts stay in the names of features: a table may have a column "popularity" too. One
+    # Names of parts are in the names of features: a table may have a column "popularity" too. One
     # sparse part makes the whole sparse: identities must never become dense.
     return ColumnTransformer(parts, transformer_weights=weights or None, sparse_threshold=1.0)
 

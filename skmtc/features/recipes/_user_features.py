@@ -1,4 +1,4 @@
-"""User features whose cosine says how alike users are."""
+"""User features whose cosine is the similarity of users."""
 
 from typing import Any
 

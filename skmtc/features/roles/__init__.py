@@ -1,4 +1,4 @@
-"""What each column of a table is good for, by its name and its content."""
+"""Roles of columns, guessed from names and content."""
 
 from skmtc.features.roles._role_names import as_list, is_auto
 from skmtc.features.roles._song_roles import SongRoles, guess_song_roles

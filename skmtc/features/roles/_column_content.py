@@ -1,8 +1,8 @@
-"""What the cells of a column say about its role.
+"""Guess the role of a column from its cells.
 
 A column is read in three steps: what it describes (songs, users or playlists, by the rows in
 which it has one value), what its cells are (numbers, dates, names, lists), and whether its name
-is a usual one. Names decide only between roles that the cells allow.
+is a common one. Names only decide between roles that the cells allow.
 """
 
 from functools import cached_property
@@ -31,8 +31,8 @@ MOST_DIFFERING_REPEATED = 0.05
 MOST_CATEGORIES = 50  # names of more values are identities rather than categories,
 FEWEST_PER_CATEGORY = 200  # unless each value has this many songs
 FEWEST_REPEATS = 1.2  # occurrences per value below which values are (almost) all distinct
-FEWEST_DISTINCT = 10  # of fewer values, nothing can be said about repetition
-MOST_PAIRS = 1.01  # two columns say the same if values pair up, but for this ratio
+FEWEST_DISTINCT = 10  # minimum number of values to measure repetition
+MOST_PAIRS = 1.01  # columns are duplicates if values pair up, except for this share
 MOST_CELLS = 10_000  # cells of which types and words are read
 
 
@@ -102,7 +102,7 @@ class Group:
         return len(pd.unique(self.codes[differs]))
 
     def tolerates(self, n_differing):
-        """Check whether so few groups differ that the first row stands for all."""
+        """Check whether so few groups differ that their first row can be used."""
         return (
             n_differing <= MOST_DIFFERING * len(self.first)
             and n_differing <= MOST_DIFFERING_REPEATED * self.n_repeated
@@ -367,7 +367,7 @@ def _identity(content):
 
 
 def _has_categories(content):
-    """Check whether strings are few words that come again and again, whatever the name says."""
+    """Check whether strings are a few words that are often repeated."""
     few = content.n_distinct <= MOST_CATEGORIES and content.repeats >= FEWEST_PER_CATEGORY
     return few and not content.has_several_words
 

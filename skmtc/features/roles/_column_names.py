@@ -1,4 +1,4 @@
-"""What the name of a column says about its role."""
+"""Guess the role of a column from its name."""
 
 from skmtc._table.dates import words
 

@@ -1,4 +1,4 @@
-"""Roles of columns: given or left to be guessed, and shown."""
+"""Read and print roles of columns."""
 
 import pandas as pd
 
@@ -10,12 +10,12 @@ AUTO = "auto"
 
 
 def is_auto(role):
-    """Check whether a role is left to be guessed."""
+    """Check whether a role is to be guessed."""
     return isinstance(role, str) and role == AUTO
 
 
 def to_use(reason, role, label):
-    """Return a reason with the argument that overrules it."""
+    """Return a reason, with the argument that overrides it."""
     return f"{reason}; pass {role}=[{label!r}] to use it"
 
 

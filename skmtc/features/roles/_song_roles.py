@@ -1,4 +1,4 @@
-"""Which columns say what about a song."""
+"""Roles of columns that describe songs."""
 
 import re
 from dataclasses import dataclass, field
@@ -154,7 +154,7 @@ def guess_song_roles(
       running number, have the role `vector`;
     - lists of names, strings with a separator such as "rock|pop", and names with at most 50 values
       (or with 200 songs per value) have the role `tags`;
-    - names with more values that come again, at least 1.2 times in the mean, and integers with the
+    - names with more values, each repeated at least 1.2 times on average, and integers with the
       name of an album, a label or an id have the role `identity`;
     - strings of several words that are almost all distinct are free text;
     - other numbers, and truth values, have the role `numeric`.

@@ -1,4 +1,4 @@
-"""Which columns say what about a user."""
+"""Roles of columns that describe users."""
 
 from dataclasses import dataclass, field
 from typing import Any
