@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from skmtc._table.dates import find_date_subject, has_dates, is_event_name
 
 ROLES = ("user", "playlist", "song")
-# Names of weights of rows, which describe nothing.
+# Names of columns of sample weights, which are no features.
 WEIGHT_NAMES = ("weight", "weights", "sample_weight", "row_weight")
 LONGEST_SHOWN = 200  # characters of a value in a message
 ROW_PER_SONG = (
@@ -30,7 +30,7 @@ def is_table(X):
 
 
 def to_frame(X):
-    """Turn any table into a DataFrame; array columns are named by position."""
+    """Convert any table to a DataFrame; array columns are named by position."""
     convert = _converter(X)
     if convert is not None:
         frame = convert(X)
@@ -196,7 +196,7 @@ def describing_columns(frame, columns):
             continue
         values = _factorized(frame, label)
         role = next((r for r in groups if np.array_equal(values, values[firsts[r]])), None)
-        # Few columns get here: whether cells are dates is asked only where it matters.
+        # Few columns get here, so the slow check for dates is rarely needed.
         if (role is None or is_event_name(label)) and has_dates(frame[label], label):
             role = find_date_subject(frame, label, columns)
         if role is None and label in WEIGHT_NAMES:
@@ -232,7 +232,7 @@ def _refuse_column(frame, label, values, first, song_label):
 
 
 def shown(value):
-    """Show a value in a message as a user would write it; a long one is cut."""
+    """Format a value for a message; cut a long one."""
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 

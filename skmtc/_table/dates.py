@@ -1,8 +1,8 @@
-"""Dates of songs, playlists and rows: which columns have them, and what they are as seconds.
+"""Find columns of dates of songs, playlists and rows, and convert them to seconds.
 
 A table says when a playlist was created (`created_at`), when a song was added to it (`added_at`) or
-when a song was released, and it says so as dates of pandas, as strings, as years or as unix time.
-This module reads all of these, and is the only place that guesses them.
+when a song was released, as dates of pandas, strings, years or unix time.
+This module reads all of these; no other module guesses dates.
 """
 
 import re
@@ -37,7 +37,7 @@ FEWEST_DATES = 0.9  # share of cells that are dates
 MOST_CELLS = 10_000  # distinct cells that are read in order to guess
 LARGEST_YEAR = 10_000  # numbers below this are years
 # Unix time in seconds, milliseconds, microseconds or nanoseconds: the first bound that is above all
-# numbers tells the unit. The bound of seconds is the year 5138.
+# numbers determines the unit. The bound of seconds is the year 5138.
 UNIX_UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (np.inf, 1e9))
 FIRST_UNIX = 1e8  # March 1973; smaller numbers are counts rather than dates
 

@@ -38,9 +38,9 @@ class Ids:
         return _kind(self.index)
 
     def ready(self):
-        """Make the hash table now; give the ids themselves.
+        """Build the hash table now, and return the ids themselves.
 
-        pandas makes it at the first lookup, and a second thread would read it half made.
+        pandas builds it at the first lookup, which is not thread-safe.
         """
         self.index.get_indexer(self.index[:1])
         return self

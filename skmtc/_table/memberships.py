@@ -35,10 +35,10 @@ class MembershipTable:
         The first row of each playlist, in the order of their codes.
 
     left_out : dict of str to int
-        What does not count, by reason.
+        Numbers of rows or playlists that are left out, by reason.
 
     playlist_weights : ndarray of shape (n_playlists,) or None
-        How much each playlist counts, with mean 1; None if all count alike.
+        Weight of each playlist, with mean 1; None if all weights are equal.
     """
 
     songs: Ids
@@ -62,8 +62,8 @@ class MembershipTable:
 def read_memberships(frame, *, user, playlist, song):
     """Read and check a membership table.
 
-    A song that stands twice in a playlist counts once, at its first place. A playlist that holds
-    the whole catalogue has no negatives, so it teaches nothing and is left out. Both are counted
+    A song that occurs twice in a playlist counts once, at its first place. A playlist that holds
+    the whole catalogue has no negatives, so it is left out. Both are counted
     in `left_out`.
     """
     columns = find_id_columns(frame, user=user, playlist=playlist, song=song, required=ROLES)

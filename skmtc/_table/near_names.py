@@ -1,4 +1,4 @@
-"""Names of columns: which a table may lack, and which are misspelt."""
+"""Check for missing and misspelt column names."""
 
 import re
 from difflib import get_close_matches
@@ -18,7 +18,7 @@ def check_names(columns, known):
     known : sequence of str
         Columns of the table of `fit`.
     """
-    # A column without a name is how one asks for somebody of whom nothing is known.
+    # A column without a name is used to query a user without attributes.
     given, known = [str(c) for c in columns if c != ""], [str(c) for c in known]
     missing = [name for name in known if name not in given]
     for name in given:
@@ -41,12 +41,12 @@ def check_columns_of(transformer, rows, needed, name):
     if lacking:
         raise ValueError(
             f"New ids need the columns that `{name}` was fitted on; got a table without "
-            f"{lacking[:12]} of {type(transformer).__name__}. Add them, or ask for known ids only."
+            f"{lacking[:12]} of {type(transformer).__name__}. Add them, or query known ids only."
         )
 
 
 def _near(name, missing):
-    """Return the missing name that another one is likely to mean; None if there is none."""
+    """Return the missing name that a name is likely to mean; None if there is none."""
     plain = {_plain(other): other for other in missing}
     if _plain(name) in plain:
         return plain[_plain(name)]

@@ -1,4 +1,4 @@
-"""Who asks, and for which songs: the ids of a table, looked up in a fitted ranker."""
+"""Queries and songs: the ids of a table as codes of a fitted ranker."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Other tables, read by the ids and columns of the training table."""
+"""Read other tables by the ids and columns of the training table."""
 
 from functools import cached_property
 

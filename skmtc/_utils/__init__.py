@@ -1,1 +1,1 @@
-"""What every part of the package may use: checks, blocks, threads, files, estimator state."""
+"""Utilities: checks, blocks, threads, files, estimator state."""

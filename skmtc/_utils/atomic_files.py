@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all."""
+"""Atomic writing of files."""
 
 import errno
 import os
@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def write_whole(path, content):
-    """Write bytes to a file by way of a temporary one beside it.
+    """Write bytes to a file atomically, by a temporary file in the same folder.
 
-    Whatever goes wrong, a file that was there before stays as it was.
+    If writing fails, an existing file stays as it was.
     """
     with whole_file(path) as file:
         file.write(content)
@@ -20,8 +20,8 @@ def write_whole(path, content):
 def whole_file(path):
     """Open a file for writing bytes, which replaces one of this name when all is written.
 
-    The bytes are safe on the disk before the name is. If the body raises, or the disk is full, the
-    file that was there before stays as it was. Pipes and devices are written to directly.
+    The bytes are flushed to disk before the rename. If the body raises, or the disk is full, an
+    existing file stays as it was. Pipes and devices are written to directly.
     """
     path = Path(path).resolve()
     if path.is_dir():
@@ -47,7 +47,7 @@ def whole_file(path):
 
 @contextmanager
 def _named_errors(path):
-    """Name the file in errors of the system: nobody knows the temporary name."""
+    """Replace the temporary name by that of the file in system errors."""
     try:
         yield
     except OSError as error:
@@ -57,7 +57,7 @@ def _named_errors(path):
 
 
 def _sync_folder(folder):
-    """Write the new name to the disk, where the system can."""
+    """Flush the new name to the disk, if the system supports it."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows, or a folder that may be written to but not read

@@ -11,7 +11,7 @@ def rows_that_fit(row_bytes: int) -> int:
 
 
 def row_batches(n_rows: int, row_bytes: int) -> Iterator[slice]:
-    """Cut rows into slices that fit the working memory."""
+    """Return slices of rows that fit the working memory."""
     size = rows_that_fit(row_bytes)
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))

@@ -12,7 +12,7 @@ from skmtc._version import __version__
 
 VERSION_KEY = "_skmtc_version"
 
-# Held by whoever changes a fitted estimator. One for all, as a stack changes its rankers.
+# Lock for changes of fitted estimators. One for all, as a stack changes its rankers.
 change_lock = RLock()
 
 
@@ -35,7 +35,7 @@ class VersionedState:
         return pack_state({n: value for n, value in stored.items() if n not in self._derived})
 
     def __copy__(self):
-        # Without the check of `__setstate__`: a fit copies its ranker while it is half done.
+        # Without the check of `__setstate__`, as rankers are also copied during a fit.
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__getstate__())
         del made.__dict__[VERSION_KEY]
@@ -60,15 +60,15 @@ class VersionedState:
 
 @contextmanager
 def all_or_nothing(estimator):
-    """Put an estimator back as it was if it cannot be changed to the end.
+    """Restore an estimator if a change fails or is interrupted.
 
-    What is put back are the attributes themselves: they are replaced, never changed in place.
+    References to the attributes are restored: attributes are replaced, never changed in place.
     """
     before = vars(estimator).copy()
     try:
         yield
     except BaseException:  # an interrupt from the keyboard is no Exception
-        estimator.__dict__ = before  # in one step, whatever interrupts this
+        estimator.__dict__ = before  # in one step, so that interrupts are safe
         raise
 
 
@@ -88,7 +88,7 @@ def replace_state(estimator, state):
 
 
 def snapshot(estimator):
-    """Return a copy with the attributes of this moment, whatever other threads change.
+    """Return a copy with the current attributes, which other threads do not change.
 
     The copy has all derived attributes. The estimator keeps those that it lacked, unless another
     thread changes it in the meantime.

@@ -1,4 +1,4 @@
-"""Declarations of fitted attributes, and the check that they fit together.
+"""Declarations of fitted attributes, and the check that they are consistent.
 
 A class lists its fitted attributes in `_fitted_state`, a dict of fields by name. Fields name the
 dimensions of arrays: all arrays of an estimator must agree on the size of "users", "songs" and so
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-# What scipy stores in a sparse array. Anything else would shadow a method.
+# Attributes of a sparse array in scipy. Others would shadow a method.
 SPARSE_NAMES = frozenset(vars(csr_array((1, 1)))) | {
     "_has_sorted_indices",
     "_has_canonical_format",
@@ -34,7 +34,7 @@ def fitted_fields(estimator_type):
 
 
 def check_fitted_state(estimator):
-    """Check that the fitted attributes of an estimator are there and fit together.
+    """Check that the fitted attributes of an estimator are present and consistent.
 
     Parameters
     ----------
@@ -380,7 +380,7 @@ class Plain(Field):
 
     @classmethod
     def count(cls, dimension=None, *, optional=False):
-        """Return the field of a number of things."""
+        """Return the field of a count."""
         return cls(Integral, at_least=0, dimension=dimension, optional=optional)
 
     @classmethod
@@ -545,7 +545,7 @@ def check_sparse(name, value, *, canonical=False):
         if array.ndim != 1 or (part != "data" and array.dtype not in (np.int32, np.int64)):
             refuse(f"{name}.{part}", "be a flat array of numbers", f"{array.dtype} {array.shape}")
     parts = value.data, value.indices, value.indptr
-    fresh = csr_array((1, 1))  # without what the array says of itself
+    fresh = csr_array((1, 1))  # without cached flags of the array
     fresh.data, fresh.indices, fresh.indptr = parts
     fresh._shape = tuple(int(n) for n in shape)
     try:

@@ -1,4 +1,4 @@
-"""Errors for want of memory that name the array, its size, and the columns to change."""
+"""Out-of-memory errors that name the array, its size, and the columns to change."""
 
 from contextlib import contextmanager
 
@@ -11,7 +11,7 @@ N_NAMED = 3
 
 
 class ToldMemoryError(MemoryError):
-    """Too little memory, with a message that says what it was for."""
+    """Out of memory, with a message that names the array."""
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def fit_fits_memory(ranker, table):
 
 
 def _shown(error):
-    """Return what numpy says of an array, or that nothing was said."""
+    """Return numpy's message about an array, or a default."""
     return f"{str(error)!r}" if str(error) else "no memory for more"
 
 

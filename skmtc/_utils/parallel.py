@@ -16,7 +16,7 @@ import joblib
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
-# How often the same work is sent out again after workers were lost with what they held.
+# Number of retries after workers with a broadcast were lost.
 MAX_LOSSES = 3
 # Broadcasts that a worker process keeps: a fit alternates between a sample of songs and all songs.
 KEPT_BROADCASTS = 2
@@ -68,7 +68,7 @@ def _is_task() -> bool:
 
 
 class Broadcast:
-    """Something large that every worker gets once, and what it makes of it.
+    """Large data that every worker gets once, and the object that it makes of them.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Broadcast:
 
     @property
     def made(self) -> Any:
-        """What `make` makes of the data."""
+        """The result of `make`."""
         # From Python 3.12 on, cached_property has no lock: each thread would make its own.
         with self._making:
             return self._made
@@ -101,7 +101,7 @@ class Broadcast:
 
 
 def _open(token: str, make: Callable[..., Any], data: tuple[Any, ...]) -> Broadcast:
-    """Unpickle a broadcast: the one that is kept already, if it came before."""
+    """Unpickle a broadcast, or return the cached one."""
     with _lock:
         if token not in _opened:
             broadcast = Broadcast(make, *data)
@@ -132,7 +132,7 @@ def _make_from_file(make: Callable[..., Any], path: str) -> Any:
 
 
 class Workers:
-    """Call functions of something large and of many small items.
+    """Call functions of a broadcast and many small items.
 
     Only items and results travel: a cluster's workers hold what is large, or map files in the
     folder that the environment variable SKMTC_SHARED_FOLDER names; processes of this machine map it
@@ -146,7 +146,7 @@ class Workers:
         otherwise.
 
     broadcast : Broadcast
-        What is large.
+        The large data.
     """
 
     def __init__(self, n_jobs: int | None, broadcast: Broadcast) -> None:
@@ -156,7 +156,7 @@ class Workers:
         self._future: Any = None
 
     def __len__(self) -> int:
-        """Return the number of items that are worked on at a time."""
+        """Return the number of items that are processed at a time."""
         if uses_processes(self.n_jobs):
             return int(effective_n_jobs(self.n_jobs))
         return local_jobs(self.n_jobs)
@@ -176,9 +176,9 @@ class Workers:
         return list(outcomes)
 
     def _outcomes(self, function: Callable[..., Any], items: list[tuple[Any, ...]]) -> list[Any]:
-        """Call the function on workers; if some are lost with what they held, once more.
+        """Call the function on workers; retry if workers with the broadcast are lost.
 
-        Errors of the function come back as results, so what is raised here is the engine's.
+        Errors of the function are returned as results, so only errors of the backend are raised.
         """
         for losses in range(MAX_LOSSES + 1):
             try:
@@ -196,7 +196,7 @@ class Workers:
     def _on_cluster(
         self, client: Any, function: Callable[..., Any], items: list[tuple[Any, ...]]
     ) -> list[Any]:
-        # joblib would work here and not there while a single core of the cluster is left, and
+        # joblib would run locally while a single core of the cluster is left, and
         # scatter the arrays of an item: these would be lost with the worker that holds them. In a
         # tuple they are a part of the task.
         if client is not self._client:

@@ -1,4 +1,4 @@
-"""A bar while something slow goes on, where somebody is there to see it."""
+"""Progress bars on terminals."""
 
 import sys
 from importlib.util import find_spec
@@ -10,18 +10,18 @@ def is_watched():
 
 
 def with_bar(items, what, n_items):
-    """Go through items with a bar, if standard error is a terminal and rich is installed.
+    """Iterate over items with a progress bar, if stderr is a terminal and rich is installed.
 
     Parameters
     ----------
     items : iterable
-        What to go through.
+        Items to iterate over.
 
     what : str
-        What is going on, shown before the bar.
+        Description, shown before the bar.
 
     n_items : int or None
-        How many items there are; None if that is not known.
+        Number of items; None if unknown.
 
     Yields
     ------

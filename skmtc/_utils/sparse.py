@@ -1,4 +1,4 @@
-"""Small sparse matrices that pick, sum and count rows."""
+"""Sparse matrices that select, sum and count rows."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -28,7 +28,7 @@ def compact(matrix):
 
 
 def with_empty_row(matrix):
-    """Append an empty row, which the code -1 of something unknown picks."""
+    """Append an empty row, which is selected by the code -1 of unknown ids."""
     parts = matrix.data, matrix.indices, np.append(matrix.indptr, matrix.indptr[-1:])
     return csr_array(parts, shape=(matrix.shape[0] + 1, matrix.shape[1]))
 
@@ -55,7 +55,7 @@ def song_rows_of_playlists(membership, weighting):
     rows.data = weights[rows.indices]
     sizes = np.diff(rows.indptr)
     lengths = np.sqrt(np.bincount(np.repeat(np.arange(n_songs), sizes), rows.data**2, n_songs))
-    # A song of playlists that weigh nothing has a row of zeros.
+    # A song whose playlists all have weight 0 has a row of zeros.
     rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), sizes)
     return rows
 
@@ -105,7 +105,7 @@ def add_sparse(total, matrix):
 
 
 def compiled_if_worthwhile(n_entries):
-    """Return compiled loops over so many entries of sparse rows; None where scipy shall do it."""
+    """Return compiled loops over so many entries of sparse rows; None to use scipy."""
     if n_entries < loading.WORTHWHILE_ENTRIES:
         return None
     return loading.compiled_rows()

@@ -1,4 +1,4 @@
-"""Threads over independent pieces of work, with one BLAS thread each."""
+"""Threads over independent tasks, with one BLAS thread each."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +24,7 @@ def _controller() -> Any:
 class Threads:
     """Call a function on many items.
 
-    BLAS is held to one thread, so that results have the same bits for any number of threads, and
+    BLAS uses one thread, so that results have the same bits for any number of threads, and
     cores are not oversubscribed.
 
     Parameters
@@ -38,13 +38,13 @@ class Threads:
         self._controller = _controller()
 
     def one_blas_thread(self) -> AbstractContextManager[Any]:
-        """Hold BLAS to one thread, in this thread and in those that `map` starts."""
+        """Limit BLAS to one thread, in this thread and in those that `map` starts."""
         return cast(AbstractContextManager[Any], self._controller.limit(limits=1, user_api="blas"))
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         """Return the results in the order of the items.
 
-        Overflow is no error here: it makes a value that is not finite, and the step that led to
+        Overflow raises no error here: it makes a value that is not finite, and the step that led to
         it is rejected.
         """
 

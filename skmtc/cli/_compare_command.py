@@ -44,19 +44,19 @@ from skmtc.cli.report import (
 from skmtc.cli.report import comparison_text as text_of
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100", "novelty@10", "spread"]
-# The places K of the curves; with more than half of the candidates any ranker hits.
+# The values of K of the curves.
 CURVE_LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 # Intervals of means, by the bootstrap.
 CONFIDENCE = 0.95
 N_RESAMPLES = 1000
-# The first table is printed so many seconds after the start, even if rankers are missing in it.
+# Seconds after which the first table is printed, even if some rankers are missing.
 FIRST_TABLE = 30
 
 
 def run_sample(args):
     """Compare all rankers in the three settings, on the embedded sample."""
     _compare(sample_table(), args, [], [], METRICS, Config())
-    print("On your own table: skmtc compare TABLE. More: skmtc --help")
+    print("To compare on your own table: skmtc compare TABLE. Help: skmtc --help")
 
 
 def run_compare(args):
@@ -73,7 +73,7 @@ def run_compare(args):
 
 
 def _compare(table, args, settings, rankers, metrics, config):
-    """Compare, and write a report; without settings or rankers, all that suit the table."""
+    """Compare, and write a report; by default with all settings and rankers that suit the table."""
     folder = check_folder(args.out)
     if "matrix-factorization" not in available_rankers():
         note("matrix factorization needs the package implicit: pip install implicit")
@@ -101,7 +101,7 @@ def _compare(table, args, settings, rankers, metrics, config):
 
 
 def _possible_settings(features):
-    """Return all settings that a table has columns for; what is left out is told."""
+    """Return all settings that a table has columns for, and print the others."""
     if features.describes_songs:
         return list(SETTINGS)
     note(
@@ -111,7 +111,7 @@ def _possible_settings(features):
 
 
 def _possible_rankers(features):
-    """Return all rankers that a table has columns for; what is left out is told."""
+    """Return all rankers that a table has columns for, and print the others."""
     rankers = available_rankers()
     if features.songs.artist is not None:
         return rankers
@@ -120,7 +120,7 @@ def _possible_rankers(features):
 
 
 def _sampled(table, args):
-    """Return a part of a large table, unless all of it is asked for."""
+    """Return a sample of a large table, unless the whole table is requested."""
     if args.all:
         return table
     return sample_rows(table, max_songs=args.max_songs, max_rows=args.max_rows, seed=args.seed)
@@ -133,7 +133,7 @@ def compare_settings(
 
     `store` is called with the comparisons so far after each ranker.
     """
-    for name in set(config.parameters) & set(rankers):  # misspelt ones are told before any fit
+    for name in set(config.parameters) & set(rankers):  # misspelt ones raise before any fit
         make_ranker(name, table, features, parameters=config.parameters[name])
     found, reasons, is_shown = [], [], False
     names = SongNames(table, features.songs.artist)
@@ -243,7 +243,7 @@ def _intervals(by_playlist, seed):
 
 
 def _stacked(tables, columns):
-    """Put tables below each other; there may be none."""
+    """Concatenate tables; there may be none."""
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 

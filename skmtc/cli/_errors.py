@@ -1,4 +1,4 @@
-"""Errors that people can act on, each in one line."""
+"""Error messages of one line."""
 
 import errno
 from difflib import get_close_matches
@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from skmtc._utils.memory_errors import ToldMemoryError
 from skmtc.cli._safe_text import printable
 
-# What people can mend themselves; anything else is a fault of this package.
+# Errors that users can fix; anything else is a bug of this package.
 EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError)
 ADVICE = {
     errno.ENOSPC: "Free some space, or write elsewhere with --out.",
@@ -20,19 +20,19 @@ ADVICE = {
 }
 
 
-LONGEST_MESSAGE = 2000  # an id may be as long as a book
+LONGEST_MESSAGE = 2000  # ids may be long
 
 
 class CommandError(ValueError):
-    """The data, a file or an id is not as it must be."""
+    """Invalid data, file or id."""
 
 
 class UsageError(CommandError):
-    """The arguments are not as they must be."""
+    """Invalid arguments."""
 
 
 def one_line(error):
-    """Describe in one line what went wrong."""
+    """Describe an error in one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f" {str(error.filename)!r}" if error.filename else ""
         text = f"{error.strerror}:{where}" if where else error.strerror
@@ -64,7 +64,7 @@ def nearest(name, known, n=3):
 
 
 def check_name(what, name, known, error=UsageError):
-    """Check that a name is known; otherwise tell the nearest."""
+    """Raise if a name is unknown, with the nearest known name."""
     if name not in known:
         near = nearest(name, known) or f" Choose among {', '.join(map(str, known))}."
         raise error(f"There is no {what} {name!r}.{near}")

@@ -25,7 +25,7 @@ def run_fit(args):
     start = perf_counter()
     with beats(f"fitting {args.ranker}", quiet=args.quiet):
         ranker.fit(table.X)
-        if args.new_songs:  # some rankers put off what only new songs need
+        if args.new_songs:  # some rankers fit what new songs need at first use
             getattr(ranker, "content_model_", None)
     seconds = perf_counter() - start
     with beats("writing the model", quiet=args.quiet):

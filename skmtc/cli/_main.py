@@ -1,4 +1,4 @@
-"""From arguments to an exit code."""
+"""Run the command, and return its exit code."""
 
 import os
 import sys
@@ -23,8 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0: all is well; 1: the data, a file or an id is not as it must be; 2: the arguments are
-        not; 130: interrupted.
+        0: success; 1: invalid data, file or id; 2: invalid
+        arguments; 130: interrupted.
 
     Examples
     --------
@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _accept_any_text(stream)
     try:
         args = make_parser().parse_args(argv)
-    except SystemExit as stop:  # help, version, or wrong arguments, which argparse has told
+    except SystemExit as stop:  # help, version, or wrong arguments, which argparse has printed
         return int(stop.code or OK)
     try:
         with warnings_as_notes():
             args.run(args)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+    except BrokenPipeError:  # the reader, e.g. `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("skmtc: interrupted", file=sys.stderr)
@@ -57,10 +57,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _accept_any_text(stream):
-    """Let a stream of another encoding than UTF-8 take ids in every script, as on Windows.
+    """Make streams print ids in every script if their encoding is not UTF-8, as on Windows.
 
     Files and pipes get UTF-8, as tables have it; a terminal, or an encoding that the user chose,
-    gets escapes for what it lacks.
+    gets escapes for characters that it lacks.
     """
     encoding = getattr(stream, "encoding", None) or "utf-8"
     if encoding.lower().replace("-", "") == "utf8" or not hasattr(stream, "reconfigure"):

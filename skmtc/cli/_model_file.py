@@ -1,4 +1,4 @@
-"""Files of models: safe ones, or pickles for those who trust them."""
+"""Read and write model files: skops files, or pickles with --trust."""
 
 import pickle
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ ZIP = b"PK\x03\x04"
 
 
 def check_model_path(path):
-    """Check, before any work, that a model can be written there."""
+    """Check that a model can be written to a path."""
     path = Path(path)
     if path.is_dir():
         raise CommandError(f"--out must be a file; got the folder {str(path)!r}. Name a file.")
@@ -24,7 +24,7 @@ def check_model_path(path):
 
 
 def write_model(ranker, path):
-    """Write a fitted ranker, whole or not at all."""
+    """Write a fitted ranker atomically."""
     if Path(path).suffix in (".pkl", ".pickle"):
         write_whole(path, pickle.dumps(ranker))
     elif find_spec("skops") is None:

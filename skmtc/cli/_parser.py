@@ -1,4 +1,4 @@
-"""The arguments of the command, taught by example."""
+"""The arguments of the command, with examples."""
 
 import argparse
 from textwrap import fill
@@ -161,7 +161,7 @@ def _add_out_folder(parser):
 
 
 def _add_sampling(parser):
-    sampling = parser.add_argument_group("part of a large table to compare on")
+    sampling = parser.add_argument_group("sample of a large table")
     sampling.add_argument(
         "--max-songs",
         type=positive,
@@ -174,9 +174,9 @@ def _add_sampling(parser):
         type=positive,
         default=MAX_ROWS,
         metavar="N",
-        help=f"only some users, drawn at random ({MAX_ROWS})",
+        help=f"only a random sample of users ({MAX_ROWS})",
     )
-    sampling.add_argument("--all", action="store_true", help="the whole table, however long")
+    sampling.add_argument("--all", action="store_true", help="use the whole table")
 
 
 def _add_columns(parser):
@@ -194,10 +194,14 @@ def _add_compare(commands):
     command = _command(commands, "compare", run_compare, summary, COMPARE_EXAMPLES)
     command.add_argument("table", metavar="TABLE", help=TABLE_HELP)
     command.add_argument(
-        "--setting", nargs="+", type=setting_name, metavar="SETTING", help="who is cold (all three)"
+        "--setting",
+        nargs="+",
+        type=setting_name,
+        metavar="SETTING",
+        help="cold-start settings (all three)",
     )
     command.add_argument(
-        "--rankers", nargs="+", type=ranker_type, metavar="RANKER", help="whom to compare (all)"
+        "--rankers", nargs="+", type=ranker_type, metavar="RANKER", help="rankers to compare (all)"
     )
     command.add_argument(
         "--metrics", nargs="+", type=metric_name, metavar="METRIC", help="columns of the result"
@@ -222,7 +226,7 @@ def _add_fit(commands):
     command.add_argument(
         "--new-songs",
         action="store_true",
-        help="make a model for songs that are in no playlist yet, without popularity",
+        help="fit without popularity, to recommend songs that are in no playlist yet",
     )
     _add_columns(command)
 
@@ -233,7 +237,7 @@ def _add_recommend(commands):
     command.add_argument("model", metavar="MODEL", help="file written by `skmtc fit`")
     whom = command.add_mutually_exclusive_group(required=True)
     whom.add_argument("--playlist", metavar="ID", help="a known playlist")
-    whom.add_argument("--user", metavar="ID", help="a known user, who wants a new playlist")
+    whom.add_argument("--user", metavar="ID", help="a known user, for a new playlist")
     whom.add_argument(
         "--new-user", type=attributes, metavar="KEY=VALUE,...", help="attributes of a new user"
     )
@@ -245,13 +249,15 @@ def _add_recommend(commands):
         type=share,
         default=0.0,
         metavar="D",
-        help="from 0, the best songs, to 1: how much songs shall differ from each other (0)",
+        help="from 0 (best songs) to 1 (most diverse) (0)",
     )
     command.add_argument(
-        "--include-seen", action="store_true", help="also songs that the playlist already has"
+        "--include-seen", action="store_true", help="include songs that the playlist already has"
     )
     command.add_argument(
-        "--trust", action="store_true", help="load a pickle, which can run any code: only your own"
+        "--trust",
+        action="store_true",
+        help="load a pickle, which can run any code: use only for your own files",
     )
 
 
@@ -262,10 +268,12 @@ def _add_tune(commands):
     command.add_argument(
         "--setting", type=setting_name, required=True, metavar="SETTING", help=", ".join(SETTINGS)
     )
-    command.add_argument("--metric", type=metric_name, default="auc", help="what to improve (auc)")
+    command.add_argument(
+        "--metric", type=metric_name, default="auc", help="metric to maximise (auc)"
+    )
     how = command.add_mutually_exclusive_group()
     how.add_argument(
-        "--n-iter", type=positive, default=20, metavar="N", help="settings drawn at random (20)"
+        "--n-iter", type=positive, default=20, metavar="N", help="number of random settings (20)"
     )
     how.add_argument("--grid", action="store_true", help="try every setting of the grid")
     command.add_argument("--splits", type=positive, default=2, metavar="N", help="splits (2)")

@@ -1,4 +1,4 @@
-"""What is told while work goes on, always on stderr: results alone go to stdout."""
+"""Progress on stderr; results go to stdout."""
 
 import os
 import sys
@@ -14,18 +14,18 @@ from sklearn.exceptions import FitFailedWarning
 import skmtc
 from skmtc.cli._safe_text import printable
 
-# Times are told from this many seconds on.
+# Times are printed from this many seconds on.
 FEWEST_SECONDS = 5
-# An estimate of shorter work than this many seconds is not worth a word.
+# Estimates of fewer seconds than this are not printed.
 TOLD_SECONDS = 20
-# Nothing is silent for longer than this many seconds.
+# Longest time without output, in seconds.
 BEAT = 5
 
 
 class Progress:
     """Print steps as they start: a bar in a terminal with rich, otherwise a line for each.
 
-    Without a bar, a line tells every few seconds that a long step goes on.
+    Without a bar, a line every few seconds shows that a long step is running.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Progress:
         Number of steps.
 
     quiet : bool, default=False
-        Whether to tell nothing.
+        Whether to print nothing.
 
     cost : float or None, default=None
         Sum of the costs of all steps, for the time that is left; None if each costs 1.
@@ -83,7 +83,7 @@ class Progress:
                 self._beats.tell_about(what)
 
     def _times(self):
-        """Return how long it has taken, and about how long it will, once a tenth is done."""
+        """Return the elapsed time and, once a tenth is done, an estimate of the time left."""
         seconds = self.seconds
         if seconds < FEWEST_SECONDS:
             return ""
@@ -115,7 +115,7 @@ class Progress:
 
 
 class Beats:
-    """A thread that tells every few seconds that a step goes on."""
+    """A thread that prints every few seconds that a step is running."""
 
     def __init__(self, what=""):
         self._lock = Lock()
@@ -131,7 +131,7 @@ class Beats:
         self.stop()
 
     def tell_about(self, what):
-        """Begin to tell about the next step."""
+        """Print the next step."""
         with self._lock:
             self._what, self._start = what, monotonic()
 
@@ -149,7 +149,7 @@ class Beats:
 
 
 def beats(what, *, quiet=False):
-    """Return a context in which a line tells every few seconds that a step goes on."""
+    """Return a context that prints every few seconds that a step is running."""
     return nullcontext() if quiet else Beats(what)
 
 
@@ -159,12 +159,12 @@ def tell(line):
 
 
 def minutes(seconds):
-    """Show seconds as a person would."""
+    """Format seconds as text."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def tell_first_compilation():
-    """Report that the first large fit on a machine compiles for a while, if it has not yet."""
+    """Print that the first large fit on a machine compiles, if numba has no cache yet."""
     compiled = Path(skmtc.__file__).parent.rglob("*.nbi")  # what numba keeps
     if find_spec("numba") is not None and not any(compiled) and "NUMBA_CACHE_DIR" not in os.environ:
         note(
@@ -184,18 +184,18 @@ def _make_bar():
     columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     # Names of rankers are text, not markup.
     columns.append(TextColumn("{task.description}", markup=False))
-    # Results go to stdout themselves, wherever that leads.
+    # Results go to stdout, also if it is redirected.
     return Bar(*columns, console=Console(stderr=True), redirect_stdout=False)
 
 
 def note(text):
-    """Print something that is worth knowing, in one line."""
+    """Print a note in one line."""
     print(f"note: {printable(' '.join(str(text).split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def warnings_as_notes():
-    """Turn warnings about data into notes, each told once; those to developers are left out."""
+    """Print each warning about data once as a note; drop warnings for developers."""
     told = set()
 
     def show(message, category, *_, **__):
@@ -207,6 +207,6 @@ def warnings_as_notes():
         warnings.simplefilter("ignore")
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("always", category)
-        warnings.simplefilter("ignore", FitFailedWarning)  # the table says it in its row
+        warnings.simplefilter("ignore", FitFailedWarning)  # shown in the row of the table
         warnings.showwarning = show
         yield

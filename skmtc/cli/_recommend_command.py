@@ -13,7 +13,7 @@ from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
 from skmtc.datasets import read_table
 
 FORMATS = ("table", "csv", "json")
-# What people know a song by, and how many such columns a terminal shows. CSV and JSON have all.
+# Display names of songs, and the number of such columns on a terminal. CSV and JSON have all.
 NAME_WORDS = ("title", "name", "track", "artist", "artists", "album", "genre", "genres", "tags")
 MOST_SHOWN = 4
 LONGEST_NAME = 28
@@ -38,7 +38,7 @@ def run_recommend(args):
 
 
 def find_id(text, known, role):
-    """Find an id that is given as text; numbers are found by their digits."""
+    """Find an id that is given as text; numbers are compared by their digits."""
     known = pd.Index(known)
     texts = known.astype(str)
     place = texts.get_indexer([text])[0]
@@ -89,7 +89,7 @@ def _new_user(ranker, attributes):
         check_name("attribute of users", name, list(known), CommandError)
         row[name] = [_number(name, value) if known[name] else value]
     _tell_strange(ranker, row)
-    # A row without columns is no row: somebody of whom nothing is known has a missing attribute.
+    # A row needs at least one column: a user without attributes has a missing one.
     return pd.DataFrame(row or {"": [None]})
 
 
@@ -154,7 +154,7 @@ def _shown(table, form):
     if form == "csv":
         return csv_text(table).rstrip("\n")
     if form == "json":
-        # By way of pandas, as json does not know numpy's numbers.
+        # Use pandas, as json does not support numpy's numbers.
         return json_text(json.loads(table.to_json(orient="records", double_precision=15)))
     shown = {}
     for label in ["rank", "song", "score", *readable_columns(table)]:
@@ -168,7 +168,7 @@ def _shown(table, form):
 
 
 def readable_columns(table):
-    """Return the columns of songs that people know songs by: titles and artists first."""
+    """Return the columns with display names of songs: titles and artists first."""
     texts = [
         c for c in table.columns[3:] if not pd.api.types.is_numeric_dtype(table[c].dtype)
     ]  # after rank, song and score

@@ -1,4 +1,4 @@
-"""Text of others, such as ids, titles and names of columns, for terminals and spreadsheets."""
+"""Escape untrusted text, such as ids, titles and column names, for terminals and spreadsheets."""
 
 import json
 import unicodedata
@@ -27,7 +27,7 @@ def cell_of_terminal(value, longest=LONGEST_CELL):
 
 
 def csv_text(table):
-    """Return a table as CSV whose texts no spreadsheet runs, as they get an apostrophe first."""
+    """Return a table as CSV, with an apostrophe before texts that a spreadsheet would run."""
     safe = table.copy()
     for label in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[label].dtype):
@@ -37,7 +37,7 @@ def csv_text(table):
 
 
 def json_text(value):
-    """Return JSON with all letters as they are, and what is not printable as its code."""
+    """Return JSON with letters unescaped, and unprintable characters as their codes."""
     text = json.dumps(value, ensure_ascii=False, indent=1)
     return "".join(c if c == "\n" or _is_shown(c) else json.dumps(c)[1:-1] for c in text)
 

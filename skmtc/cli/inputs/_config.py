@@ -16,7 +16,7 @@ COLUMNS = ("user", "playlist", "song")
 
 @dataclass
 class Config:
-    """What a config file says; None or empty for what it does not.
+    """Options of a config file; None or empty if not given.
 
     Attributes
     ----------

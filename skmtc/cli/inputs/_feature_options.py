@@ -13,7 +13,7 @@ from skmtc.features import (
     make_user_features,
 )
 
-IS_ID = "has the name of an id"  # not worth a word
+IS_ID = "has the name of an id"  # too common to mention
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Features:
         return bool(self.users.numeric or self.users.categorical)
 
     def song_features(self, *, new_songs=False):
-        """Return the transformer of songs; of new songs, only what describes them is a feature."""
+        """Return the transformer of songs; that of new songs has no popularity and embeddings."""
         if new_songs and not self.describes_songs:
             raise CommandError(
                 "New songs need columns that describe them, such as artist, tags or year; got a "
@@ -76,7 +76,7 @@ class Features:
         return f"make_user_features({_code(self.users)})" if self.describes_users else None
 
     def told(self):
-        """Return one line that says what is used, and what is not and why."""
+        """Return one line with the columns that are used, and why others are left out."""
         vector = self.songs.vector
         used = [c for c in self.songs.used if c != self.songs.song and c not in vector]
         used += vector if len(vector) < 4 else [f"{vector[0]} … {vector[-1]}"]
@@ -92,7 +92,7 @@ class Features:
         for column, reason in self.songs.left_out.items():
             if column in self.users.used or reason == IS_ID:
                 continue
-            # What describes the owners of playlists is left out for a reason of its own.
+            # Columns that describe users have another reason to be left out.
             is_owners = reason in ("describes users", "describes playlists")
             reasons[column] = self.users.left_out.get(column, reason) if is_owners else reason
         return reasons

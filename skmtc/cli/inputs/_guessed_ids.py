@@ -1,4 +1,4 @@
-"""Which columns have the ids of users, playlists and songs."""
+"""Guess the columns of user, playlist and song ids."""
 
 import re
 
@@ -6,17 +6,17 @@ from skmtc.cli._errors import CommandError, nearest
 from skmtc.cli._progress_lines import note
 from skmtc.datasets import column_names, read_table
 
-# What ids are called elsewhere, without "id", plurals and case.
+# Common names of id columns, without "id", plurals and case.
 WORDS = {
     "user": ("user", "owner", "listener", "member", "dj", "creator", "curator", "account", "uid"),
     "playlist": ("playlist", "list", "mix", "pid", "show", "session", "basket", "collection"),
     "song": ("song", "track", "item", "recording", "tid", "sid"),
 }
-# Endings that say that a column has ids come before those of names for people.
+# Endings of ids come before those of display names.
 ID_ENDINGS = ("id", "ids", "uri", "key", "")
 NAME_ENDINGS = ("name", "title")
 COUNTS = ("n", "num", "number", "count", "nb", "total")
-# Enough rows to see how values go together.
+# Number of rows that are read to compare values.
 N_ROWS_SEEN = 50_000
 SHARE_OF_UNIQUE_PAIRS = 0.95
 FEWEST_SONGS = 2
@@ -26,8 +26,8 @@ def guess_ids(path, named):
     """Return the columns of ids by role: those that are named, and guesses for None.
 
     A column counts by its name if its last word, apart from "id" and the like, is among those of a
-    role. If only one of playlist and song has no such column, it is guessed by its values. What is
-    guessed is told, with the option to change it.
+    role. If only one of playlist and song has no such column, it is guessed by its values. The
+    guesses are printed, with the option to change them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def guess_ids(path, named):
     asked = [role for role, name in named.items() if name is None]
     try:
         columns = [str(c) for c in column_names(path)] if asked else []
-    except (ValueError, OSError, ImportError):  # told by who reads the table
+    except (ValueError, OSError, ImportError):  # printed when the table is read
         return found
     taken = {name for name in named.values() if name} | (set(columns) & set(asked))
     missing = []

@@ -62,7 +62,7 @@ def available_rankers():
 
 
 def make_ranker(name, table, features, *, new_songs=False, parameters=None):
-    """Make a ranker with the columns, features and seed that it asks for."""
+    """Make a ranker with the columns, features and seed that it has parameters for."""
     if name in ("recommended", "multitask-history"):
         ranker = _recommended(table, features, new_songs)
         if name == "multitask-history":
@@ -86,7 +86,7 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
 def _recommended(table, features, new_songs):
     """Make the ranker that suits the table in all settings."""
     if new_songs:
-        features.song_features(new_songs=True)  # raises if nothing describes songs
+        features.song_features(new_songs=True)  # raise if no column describes songs
     ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
     # Threads in each part, in place of a process for each; it never changes the result.
     for _, part in ranker.estimators:
@@ -101,7 +101,7 @@ def _with_history(recommended, new_songs):
 
 
 def set_parameters(ranker, name, parameters):
-    """Set parameters by name, and tell the nearest names of one that there is not."""
+    """Set parameters by name; raise for an unknown name, with the nearest known names."""
     known = [p for p in ranker.get_params() if p not in ("user", "playlist", "song")]
     for parameter in parameters:
         check_name(f"parameter of {name}", parameter, known)

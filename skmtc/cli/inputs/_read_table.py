@@ -1,4 +1,4 @@
-"""The user's table, and what its columns are."""
+"""Read the user's table."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ class Table:
         The table.
 
     source : str
-        Where it comes from, for people.
+        Where it comes from, for messages.
 
     path : str or None
         The file; None for the embedded sample.
@@ -34,7 +34,7 @@ class Table:
         Columns of playlist and song ids.
 
     sampled : str
-        What of a larger table this is, for people; empty if it is whole.
+        Which sample of a larger table this is, for messages; empty if it is whole.
 
     whole_size : str
         How large the whole table is, if this is a part.
@@ -103,7 +103,7 @@ def open_table(path, *, user=None, playlist=None, song=None):
 
 
 def joined_ids(X, user, playlist):
-    """Return ids of playlists that say whose they are."""
+    """Return ids of playlists joined with those of their users."""
     return X[user].astype(str) + " / " + X[playlist].astype(str)
 
 
@@ -121,7 +121,7 @@ def _share_playlists(X, user, playlist):
 
 
 def _with_ids(X, ids, path):
-    """Return the rows that have all ids; how many have not is told."""
+    """Return the rows that have all ids, and print how many have not."""
     is_missing = X[ids].isna().any(axis=1)
     if not is_missing.any():
         return X

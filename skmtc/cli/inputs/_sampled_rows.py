@@ -1,4 +1,4 @@
-"""A part of a large table that a first comparison can be made on within minutes."""
+"""Sample a large table, for a first comparison within minutes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Who is cold, by name."""
+"""Cold-start settings by name."""
 
 import inspect
 
@@ -42,7 +42,7 @@ def make_splitter(setting, table, *, seed, options=None):
 
 
 def meaning(setting, splitter):
-    """Return what a setting is about, for people."""
+    """Return a description of a setting."""
     if setting == "cold-songs" and splitter.released is None:
         return RANDOM_SONGS
     return MEANINGS[setting]

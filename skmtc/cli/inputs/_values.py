@@ -65,7 +65,7 @@ def whole_seed(text):
 
 
 def attributes(text):
-    """Read attributes such as age=31,country=AU; nothing is a user of whom nothing is known."""
+    """Read attributes such as age=31,country=AU; an empty text is a user without attributes."""
     found = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = pair.partition("=")

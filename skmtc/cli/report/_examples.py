@@ -96,7 +96,7 @@ class Examples:
         candidates = new.drop(columns=ids) if is_new.all() else None
         n_most = N_RECOMMENDED if candidates is None else min(N_RECOMMENDED, len(new))
         found = {}
-        with warnings.catch_warnings():  # the evaluation has told what there is to tell
+        with warnings.catch_warnings():  # already warned about by the evaluation
             warnings.simplefilter("ignore")
             for position, row in enumerate(self._rows()):
                 songs, _ = ranker.recommend(

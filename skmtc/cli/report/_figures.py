@@ -53,7 +53,7 @@ def draw_curves(metric, lengths, curves, *, title, theme="light"):
         DISPLAYS[metric](lengths, values, names=names, low=low, high=high).plot(axes)
         axes.set_title(title, loc="left", fontsize=13)
         axes.spines[["top", "right"]].set_visible(False)
-        axes.get_legend().remove()  # below the axes it hides no curve
+        axes.get_legend().remove()  # below the axes it covers no curve
         figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=10)
     return figure
 

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else."""
+"""The report as one self-contained HTML file."""
 
 import shlex
 from base64 import b64encode
@@ -20,7 +20,7 @@ from skmtc.cli.report._plain_text import (
 )
 
 GENERATOR = f'<meta name="generator" content="skmtc {__version__}">'
-OWN = b'<meta name="generator" content="skmtc '  # how a report is known again
+OWN = b'<meta name="generator" content="skmtc '  # marks a file as a report
 
 STYLE = """
 :root { color-scheme: light dark; --page: #ffffff; --ink: #1b1f24; --soft: #59636e;

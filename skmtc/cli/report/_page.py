@@ -18,14 +18,14 @@ from skmtc.cli.report._plain_text import words
 
 DEFAULT_FOLDER = "skmtc-report"
 PAGE = "report.html"
-# More curves cannot be told apart, least of all with their intervals.
+# More curves with intervals are hard to distinguish.
 N_CURVES = 5
 BASELINE = "popularity"
 TABLES = ("comparison.csv", "differences.csv", "curves.csv")
 
 
 def check_folder(path):
-    """Make the folder, before any work, and refuse one in which foreign files are in the way."""
+    """Make the folder, and raise if it contains other files than those of a report."""
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"The report needs a folder; got the file {path!r}. Change --out.")
@@ -58,7 +58,7 @@ def write_report(folder, found, table, features, parameters=None):
         figures, files = _draw_all(found)
     codes = _codes(found, table, features, parameters or {})
     page = report_html(found, table, features, figures, codes=codes).encode()
-    # The page first: it marks the folder as that of a report, whatever happens to the rest.
+    # Write the page first: it marks the folder as that of a report, even if the rest fails.
     write_whole(folder / PAGE, page)
     _write_tables(folder, found)
     for name, content in files.items():
@@ -122,7 +122,7 @@ def _draw_all(found):
 def _shown_curves(comparison, metric, found):
     """Return the curves of the best rankers and of popularity.
 
-    A ranker that is drawn in any setting has its place in all, so that its colour stays.
+    A ranker that is drawn in any setting has a place in all, so that its colour is the same.
     """
     places = dict.fromkeys(name for one in found for name in _best_drawn(one))
     bands, drawn = comparison.bands(metric), _best_drawn(comparison)

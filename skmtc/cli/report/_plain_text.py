@@ -1,4 +1,4 @@
-"""A comparison as text, and what its columns mean."""
+"""Print a comparison as text, with the meaning of its columns."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Why a ranker recommends a song, in words."""
+"""Explain in words why a ranker recommends a song."""
 
 import re
 
@@ -50,7 +50,7 @@ def reasons(ranker, rows):
 
 
 def facts(train, song, user, artists):
-    """Return what training says of a song, for rankers without weights."""
+    """Return counts of a song in training, for rankers without weights of features."""
     n_playlists = int(train.playlists_of_song.get(song, 0))
     told = f"in {n_playlists} playlists" if n_playlists != 1 else "in 1 playlist"
     n_same = train.songs_of_artist(user, artists.get(song))
@@ -64,7 +64,7 @@ def _in_words(row):
 
 
 def _ground(part, feature):
-    """Return what people would call a feature; empty for the intercept, which is no reason."""
+    """Return the display name of a feature; empty for the intercept."""
     if part == "history":
         return HISTORY.get(feature, feature)
     if feature == "constant":
@@ -81,7 +81,7 @@ def _ground(part, feature):
 
 
 class Training:
-    """What is known of songs and users before a test.
+    """Training rows as known before a test.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What songs and playlists are called, for people."""
+"""Display names of songs and playlists."""
 
 import re
 
@@ -9,7 +9,7 @@ from skmtc.cli._safe_text import cell_of_terminal
 TITLES = ("title", "name", "song", "track", "songname", "trackname", "songtitle", "tracktitle")
 PLAYLIST_TITLES = ("title", "name", "playlist", "playlistname", "playlisttitle", "listname")
 ARTISTS = ("artistname", "artistnames", "artist", "artists", "performer", "band")
-# A title is a title although a few songs are spelt in two ways.
+# A column of titles may spell a few songs in two ways.
 SHARE_OF_ONE_VALUE = 0.9
 
 

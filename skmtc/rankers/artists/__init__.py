@@ -1,4 +1,4 @@
-"""What the rankers by artist share."""
+"""Base classes of the rankers by artist."""
 
 from skmtc.rankers.artists._base_artist import ArtistRanker
 from skmtc.rankers.artists._greatest_hits import GreatestHitsRanker

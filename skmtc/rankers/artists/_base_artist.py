@@ -1,4 +1,4 @@
-"""Rankers that know the artist of a song."""
+"""Base class of rankers with artists."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Greatest hits of some artists: what SAGH and CAGH share."""
+"""Greatest hits of artists: the base class of SAGH and CAGH."""
 
 from abc import abstractmethod
 

@@ -62,7 +62,7 @@ def cosine_neighbors(membership, *, n_neighbors, shrinkage, n_jobs=None):
 
 
 def ridge_neighbors(membership, *, n_neighbors, shrinkage, l2, n_jobs=None):
-    """Compute how much each neighbour of a song tells of it beside the other neighbours.
+    """Compute the weights of a ridge regression of each song on its neighbours.
 
     A ridge regression of each song on its `n_neighbors` strongest neighbours by cosine, over
     playlists (or users):
@@ -70,7 +70,7 @@ def ridge_neighbors(membership, *, n_neighbors, shrinkage, l2, n_jobs=None):
         minimise  |x_song - X_neighbours w|^2 + l2 |w|^2,
 
     whose solution is w = (G + l2 I)^-1 g with the numbers G of playlists that two neighbours share
-    and g that a neighbour shares with the song. Neighbours that tell the same share their weight,
+    and g that a neighbour shares with the song. Redundant neighbours share their weight,
     where cosines count it twice. With all songs as neighbours this is SLIM without its l1 penalty,
     or EASE, whose matrix of songs x songs is never needed here: each song has a small system.
     Negative weights are set to 0.

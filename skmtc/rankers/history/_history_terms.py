@@ -73,7 +73,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
     similarity : {"cosine", "ridge"}, default="cosine"
         Similarity of songs for the term "co-occurrence": the cosine of the users (or playlists)
         that have two songs, or the weights of a ridge regression of each song on its neighbours,
-        which does not count neighbours twice that tell the same.
+        which does not count redundant neighbours twice.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
     def bind(
         self, membership: Any, user_of_playlist: Any, n_users: int, *, n_jobs: int | None = None
     ) -> Self:
-        """Set the playlists that the terms look at; a stored model keeps them only once.
+        """Set the playlists of the terms; a stored model contains them only once.
 
         Parameters
         ----------
@@ -261,11 +261,11 @@ class HistoryTerms(VersionedState, BaseEstimator):
 
     @property
     def is_bound(self) -> bool:
-        """Whether the terms have playlists to look at."""
+        """Whether `bind` was called."""
         return hasattr(self, "_features")
 
     def is_bound_to(self, membership: Any, user_of_playlist: Any) -> bool:
-        """Check whether these are the playlists that the terms look at.
+        """Check whether the terms are bound to these playlists.
 
         Parameters
         ----------
@@ -401,7 +401,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
         return made
 
     def appended(self, appended: Any) -> Self:
-        """Return terms that know the rows of `partial_fit`, too.
+        """Return terms with the rows of `partial_fit` appended.
 
         New songs have no neighbours, and the propensity of all songs, before the next fit.
 

@@ -1,4 +1,4 @@
-"""What a user already has, as features of pairs of a query and a song."""
+"""History features of pairs of a query and a song."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -56,7 +56,7 @@ class PairFeatures:
     rate, mixed with the rate of all users. If a user repeats songs at that rate, each in proportion
     to how often the user has it and to its propensity, and draws the others uniformly, the term is
     the logarithm of how much likelier the song is than one that the user does not have. The
-    propensity of a song tells how often those who have it repeat it, relative to other songs.
+    propensity of a song is how often users who have it repeat it, relative to other songs.
     Shares are of songs weighted by it.
 
     For new playlists, songs co-occur within all that a user has, which finds more than playlists

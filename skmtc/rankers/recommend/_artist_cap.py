@@ -1,4 +1,4 @@
-"""A cap on the songs of one artist in a list of recommendations."""
+"""Limit the songs of one artist in a list of recommendations."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from skmtc.rankers.recommend._diversity import POOL
 
 
 def artist_codes(known_artists, artists_of_new, songs):
-    """Return a number to each artist of songs.
+    """Return a code for the artist of each song.
 
     Parameters
     ----------
@@ -44,19 +44,19 @@ def artist_codes(known_artists, artists_of_new, songs):
 
 
 def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_short=False):
-    """Walk down each ranking, and pass over songs of artists who have had their share.
+    """Walk down each ranking, and skip songs of artists that reached the limit.
 
     Parameters
     ----------
     find : callable
-        `find(depth, positions)` gives the columns and scores of the best songs of the queries at
+        `find(depth, positions)` returns the columns and scores of the best songs of the queries at
         some positions, best first; -1 where there are no more.
 
     n_queries : int
         Number of queries.
 
     k : int
-        How many songs to give.
+        Number of songs to return.
 
     artists : ndarray of shape (n_songs,)
         Code of the artist of each column; songs of -1 are not capped.
@@ -73,7 +73,7 @@ def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_s
     Returns
     -------
     columns, scores : ndarray of shape (n_queries, k)
-        As the uncapped ranking gives them; -1 and -inf where there are no more.
+        In the order of the ranking; -1 and -inf where there are no more.
     """
     columns, scores = np.full((n_queries, k), -1, dtype=np.intp), np.full((n_queries, k), -np.inf)
     first_depth = 2 * k + 16 if diversify is None else POOL * k

@@ -71,7 +71,7 @@ def known_songs(ranker, ids):
 
 
 def blocked_pairs(allowed, seen):
-    """Return the pairs of a block that are no candidates, as a csr_array of bool.
+    """Return the pairs of a block that are not candidates, as a csr_array of bool.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _read_pairs(ranker, frame, columns, queries):
     if not used.any():
         raise ValueError(
             f"A table of candidates must have songs for at least one query; got {len(frame)} rows, "
-            "none of which is of a query that is asked and a song that is known. Check the ids of "
+            "none of which has the ids of a query and a known song. Check the ids of "
             f"the columns {[label for label, _ in keys.values()]} and {columns.song!r}."
         )
     n_keys = int(query_key.max(initial=0)) + 1

@@ -21,7 +21,7 @@ from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs
 
 
 class RecommendOptions(TypedDict, total=False):
-    """Types of the options of `recommend` but `as_frame`, which decides what is returned."""
+    """Types of the options of `recommend` except `as_frame`, which sets the return type."""
 
     n_recommendations: int
     candidates: Any
@@ -111,7 +111,7 @@ def _rows(matrix, positions):
 
 
 def _choose(ranker, find, n_queries, songs, k, options, allowed):
-    """Take the best songs, or those that the cap of artists and the diversity choose."""
+    """Return the best songs, or those chosen by the artist limit and the diversity."""
     if options.max_per_artist is None and not options.diversity:
         return find(k, np.arange(n_queries))
     artists, most = np.full(len(songs), -1), 1
@@ -142,12 +142,12 @@ def _make_sampling(options):
 
 
 def _check_enough(options, songs, seen, allowed):
-    """Return how many songs to find; raise if a query has not so many candidates."""
+    """Return how many songs to find; raise if a query has fewer candidates."""
     n = options.n_recommendations
     if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(
-            f"`n_recommendations` must be a positive integer; got {n!r}. Say how many songs "
-            "to give."
+            f"`n_recommendations` must be a positive integer; got {n!r}. Pass the number "
+            "of songs per query."
         )
     if allowed is not None:
         return _check_enough_allowed(n, seen, allowed, may_be_short=options.as_frame)

@@ -134,8 +134,8 @@ def _check_known(asked, vectors):
     nothing = asked.is_new & (lengths == 0)
     if nothing.any():
         raise ValueError(
-            f"A new song must have something in common with known ones: features, or an artist who "
-            f"is known; got {int(nothing.sum())} of {len(asked)} without, the first "
+            f"A new song must have features or a known artist; "
+            f"got {int(nothing.sum())} of {len(asked)} without, the first "
             f"{shown(asked.ids[nothing][0])}. Add the columns that describe it, or use a ranker "
             "with `song_features`."
         )

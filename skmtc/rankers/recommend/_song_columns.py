@@ -16,11 +16,11 @@ from skmtc._utils.fitted_state import Field, refuse
 MOST_COMPARED = 20_000
 # Share of the compared rows that may differ, as tables of songs have mistakes.
 MOST_DIFFERING = 0.01
-# More columns of numbers than this are the entries of a vector, which nobody wants to read.
+# More columns of numbers than this are taken for the entries of a vector, and not stored.
 MOST_NUMBERS = 24
 # Characters of a text; what is longer, such as lyrics, is cut.
 LONGEST_TEXT = 200
-# Cells by which the form of a column is known.
+# Number of cells that determine the type of a column.
 N_PROBED = 1000
 
 _are_stored = ContextVar("song columns are stored", default=True)

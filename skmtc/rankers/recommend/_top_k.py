@@ -1,4 +1,4 @@
-"""The best songs of many queries, found without a close look at most songs."""
+"""Exact top-k search for many queries, with most songs pruned in single precision."""
 
 import threading
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ FEWEST_ELSEWHERE = 1024
 
 @dataclass(frozen=True)
 class GumbelSampling:
-    """GumbelSampling songs in proportion to exp(score / temperature), in place of taking the best.
+    """Sample songs in proportion to exp(score / temperature) instead of taking the best.
 
-    The songs with the largest sums of score / temperature and Gumbel noise are such a sampling,
+    The songs with the largest sums of score / temperature and Gumbel noise are such a sample,
     without replacement. The noise of a query depends on the seed and its position alone.
 
     Parameters
@@ -48,7 +48,7 @@ class GumbelSampling:
         Random number generator.
 
     temperature : float
-        The lower, the closer a sampling is to the best songs.
+        The lower, the closer a sample is to the best songs.
     """
 
     seed: tuple[int, ...]
@@ -66,7 +66,7 @@ class GumbelSampling:
 class TopSongs:
     """Find the best songs of queries.
 
-    Inner products in single precision, whose rounding errors are bounded, rule most songs out.
+    Inner products in single precision, with bounds on their rounding errors, prune most songs.
     Those that may be among the best are scored again, as `predict` does it. So the result is
     that of sorting all scores of `predict`, for any blocks and any number of threads.
 
@@ -79,7 +79,7 @@ class TopSongs:
         About how many queries there will be.
 
     sampling : GumbelSampling or None, default=None
-        How to sampling songs; None takes the best.
+        How to sample songs; None takes the best.
 
     n_jobs : int or None, default=None
         Number of threads, in the sense of joblib, but one per core for None; or, for many
@@ -164,7 +164,7 @@ class TopSongs:
 
     @cached_property
     def _workers(self):
-        """Workers, who get the song vectors once."""
+        """Workers that get the song vectors once."""
         broadcast = Broadcast(
             _top_songs, self.song_vectors, self.n_queries, self.sampling, self.tie_rank
         )

@@ -19,7 +19,7 @@ SPREAD_SONGS = 1000
 # fewer nothing can be learned.
 MOST_PLAYLISTS = 1000
 FEWEST_PLAYLISTS = 20
-# About how many candidates stand for all; with fewer songs, all are there.
+# Approximate number of sampled candidates; smaller catalogues are taken whole.
 SAMPLED_SONGS = 300
 
 
