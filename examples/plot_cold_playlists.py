@@ -3,9 +3,9 @@
 Who should rank the new playlists of known users?
 =================================================
 
-Of a known user there are other playlists to learn from. Simple rules use them, such as "the user's
-own songs first", and so do matrix factorisation and models with weights of features. Which of them
-finds the songs of a user's next playlist, and how many playlists must a user have before it pays?
+A known user has other playlists to learn from. Simple rules use them, such as "the user's own songs
+first", and so do matrix factorisation and models with feature weights. Which of them finds the songs
+of a user's next playlist, and how many playlists must a user have for it to help?
 """
 
 # %%
@@ -60,12 +60,11 @@ print(f"{len(judged['popularity'])} new playlists of {X_test['user'].nunique()} 
 # Hit rates
 # ---------
 # Bars are the mean share of a new playlist's songs that are among the 20 best. The whiskers span
-# two standard errors on each side. Playlists of one user are alike, so that the standard error is
-# that of means of users.
+# two standard errors on each side, clustered by user, as playlists of one user are similar.
 
 
 def mean_and_error(table, metric):
-    """Give the mean over playlists, and its standard error by user."""
+    """Return the mean over playlists, and its standard error by user."""
     by_user = table.groupby("user")[metric].agg(["mean", "size"])
     share = by_user["size"] / by_user["size"].sum()
     deviations = by_user["mean"] - (share * by_user["mean"]).sum()
@@ -111,12 +110,12 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# "The user's own songs first" is a rule that costs nothing, needs no feature and beats popularity
-# and both rules about artists: no ranker should be published without a comparison with it. It needs
-# users with many playlists. The multitask ranker is ahead of every rule and of the other rankers
-# with song features, and of popularity even for users with one known playlist; factors of playlists
-# are level with it. The difference of two rankers is more certain
-# than each of their means, since both are judged on the same playlists:
+# "The user's own songs first" is a simple baseline without features that beats popularity and both
+# rules about artists, so compare any ranker with it. It needs users with many playlists. The
+# multitask ranker is ahead of every rule and of the other rankers with song features, and of
+# popularity even for users with one known playlist; matrix factorisation is level with it. The
+# difference of two rankers is more certain than each of their means, since both are evaluated on
+# the same playlists:
 
 ahead = judged["multitask"].set_index("playlist")
 for name, table in judged.items():

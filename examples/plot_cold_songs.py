@@ -1,11 +1,11 @@
 """
 ========================================
-What is it that places a new song right?
+Which features rank new songs correctly?
 ========================================
 
 A song that was released today is in no playlist: it has no popularity, and matrix factorisation has
-no factors for it. What it has is features. Which of them find the playlists that it belongs in,
-and does a new song stand a chance beside the songs that everybody knows?
+no factors for it. It only has features. Which of them find the playlists that it belongs in, and how
+does a new song rank among known songs?
 """
 
 # %%
@@ -74,9 +74,9 @@ plt.show()
 # %%
 # New songs beside known ones
 # ---------------------------
-# In use, new songs compete with the whole catalogue. If popularity and vectors of songs are
-# features, a new song has neither, and stands at the mean. Where do the songs that belong in a
-# playlist come, among new and known songs together?
+# In production, new songs compete with the whole catalogue. If popularity and song embeddings are
+# features, a new song has neither, and gets their mean. How do the songs of a playlist rank among
+# new and known songs together?
 
 of_known_songs = MultitaskPlaylistRanker(
     song_features=make_song_features(X, random_state=0), random_state=0

@@ -1,7 +1,7 @@
 """
 ====================================
-How cold is cold in three settings?
-====================================
+What is known in each cold-start setting?
+=========================================
 
 Playlists may be new, their users may be new, and so may the songs. What does a ranker still know
 in each of these settings, and how much do features help there?

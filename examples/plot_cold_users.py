@@ -3,9 +3,9 @@
 Are the attributes of a new user worth it?
 ==========================================
 
-Of a new user there is no playlist. The multitask ranker can do two things: rank by the weights that
-all share, or add the mean weights of the known users who are most alike in age, gender and
-country. Is the second better, with how many neighbours, and which attribute is it that helps?
+A new user has no playlist. The multitask ranker can use the shared weights alone, or add the mean
+weights of the most similar known users by age, gender and country. Is the second better, with how
+many neighbours, and which attribute helps?
 """
 
 # %%
@@ -60,9 +60,9 @@ plt.show()
 # %%
 # Which attribute?
 # ----------------
-# New users need not tell everything. The same ranker, asked for the new users of the last split,
-# who tell only some of their attributes. What is missing is 0 and makes nobody alike, so that users
-# who tell nothing are ranked for by the shared weights.
+# Attributes of new users may be missing. The same ranker scores the new users of the last split with
+# only some of their attributes. Missing attributes are 0 and do not contribute to the similarity, so
+# users without any are scored by the shared weights.
 
 told = {
     "nothing": [],
@@ -91,10 +91,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Attributes help, if there are enough neighbours: with one of them, the taste of a single person is
-# mistaken for that of a country or an age, and the ranking is worse than by the shared weights
-# alone; with three it is no better. With some tens of neighbours it is better in every split, and
-# the country helps most. These users were generated with tastes that do depend on all three
+# Attributes help if there are enough neighbours: with a single one, the ranking is worse than with the
+# shared weights alone; with three it is no better. With some tens of neighbours it is better in every
+# split, and the country helps most. These users were generated with tastes that do depend on all three
 # attributes; in real data the gain may be smaller.
 
 gains = np.array(similar) - np.array(shared)[:, None]

@@ -3,9 +3,8 @@
 Why was this song chosen?
 =========================
 
-A score is a sum: each feature of the song times its weights, and these are shared by all, the
-user's own or the playlist's own. So there is an exact answer to the question why a song ranks
-where it does, for a new playlist of a known user and for a newly released song as well.
+A score is the sum of the song's features times their shared, user and playlist weights. So the rank
+of a song can be explained exactly, also for a new playlist of a known user and for a new song.
 """
 
 # %%
@@ -42,9 +41,9 @@ print(f"new songs for {user}: {', '.join(best[0])}")
 # %%
 # Why the first of them?
 # ----------------------
-# One row for the song in a playlist that does not exist yet. Bars to the right speak for the song,
-# bars to the left against it. The constant feature is the same for all songs; what is the user's
-# own is hatched.
+# One row for the song in a new playlist. Bars to the right increase the score, bars to the left
+# decrease it. The constant feature is the same for all songs; contributions of user weights are
+# hatched.
 
 rows = new_songs.set_index("song").loc[best[0]].reset_index()[X.columns]
 rows = rows.assign(user=user, playlist="new playlist")
@@ -65,10 +64,9 @@ parts = contributions.T.groupby("part", sort=False).sum().T
 print(parts.assign(score=parts.sum(axis=1), predicted=ranker.predict(rows)).round(3))
 
 # %%
-# In what does the user differ?
-# -----------------------------
-# Whatever the song: the features whose weights move this user's songs furthest apart, compared
-# with everybody's.
+# How does the user differ?
+# -------------------------
+# For all songs: the features whose user weights have the largest effect, beside the shared weights.
 
 print(top_features(ranker, user=user, by="user", n=6).round(3))
 
@@ -76,9 +74,9 @@ print(top_features(ranker, user=user, by="user", n=6).round(3))
 # What we learnt
 # --------------
 # The first two songs are this user's: by the shared weights alone the third would be far ahead of
-# them, and the user's own weights of a few features turn the order around. The third song speaks to
-# everybody as much as to this user. A new playlist adds nothing of its own. As contributions add
-# up to the score, nothing is left to guess.
+# them, and the user's own weights of a few features reverse the order. The third song has a high
+# score for all users. A new playlist has no weights of its own. The contributions add up to the
+# score.
 
 share = parts["user"].abs() / parts.abs().sum(axis=1)
 for song, part in zip(best[0], share, strict=True):

@@ -91,7 +91,7 @@ plt.show()
 
 
 def tell(counts):
-    """Say in words how long the tail of some counts is."""
+    """Describe the tail of some counts in words."""
     return f"median {counts.median():.0f}, largest {counts.max()}"
 
 

@@ -4,9 +4,8 @@ Which penalties does cross-validation choose?
 =============================================
 
 The paper's model has four numbers to choose: a penalty for the weights of users, one for those of
-playlists, one for the shared ones, and the exponent of the push. They are ordinary parameters, and
-the splitters are ordinary splitters, so that scikit-learn's search needs nothing new. What does it
-choose, and which of the four are worth the time?
+playlists, one for the shared ones, and the exponent of the push. ``GridSearchCV`` of scikit-learn
+searches them with a cold-start splitter. What does it choose, and which of the four matter?
 """
 
 # %%
@@ -101,10 +100,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# No parameter decides alone. A bad value of one costs little as long as the others are free to make
-# up for it; bad values of several at once cost far more. So search them together, and begin with
-# ranges that are wide enough to have the best in the middle. What a search brings is told by
-# playlists that it never saw.
+# A bad value of one parameter costs little if the others can compensate for it; bad values of several
+# at once cost far more. So search them together, with ranges that are wide enough to contain the best
+# value inside. Evaluate the result of a search on playlists that it never saw.
 #
 # The four in the order of what a bad choice costs, and the test that counts, next to the defaults:
 

@@ -3,8 +3,8 @@
 Does it work on a million rows?
 ===============================
 
-A table with a million rows is not large for a music service. How long do a fit, a judgement and
-recommendations for everybody take, on an ordinary machine, and how does the time grow?
+A table with a million rows is not large for a music service. How long do a fit, an evaluation and
+recommendations for all users take on an ordinary machine, and how does the time grow?
 """
 
 # %%
@@ -45,14 +45,14 @@ MultitaskPlaylistRanker().fit(small)
 
 
 def timed(function, *args, **kwargs):
-    """Give the seconds of a call, and what it returns."""
+    """Return the seconds of a call, and what it returns."""
     start = time.perf_counter()
     result = function(*args, **kwargs)
     return time.perf_counter() - start, result
 
 
 def split(X):
-    """Give the training and the test table."""
+    """Return the training and the test table."""
     ((train, test),) = ColdPlaylistSplit(user_size=0.1, random_state=0).split(X)
     return X.iloc[train], X.iloc[test]
 
@@ -107,7 +107,7 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# It does, in seconds. The fit takes most of them; the time of the other steps hardly matters.
+# Yes, in seconds. The fit takes most of the time.
 # Features are made once per song, not once per row, and scores are computed in blocks that follow
 # scikit-learn's ``working_memory``.
 

@@ -1,7 +1,7 @@
 """
 =============================================
-Which features help, and which of them cheat?
-=============================================
+Which features help, and which of them leak?
+============================================
 
 Features of songs are made by scikit-learn's transformers: inside the ranker, where they are fitted
 with one row per song and see training playlists only, or in front of it, in an ordinary Pipeline.
@@ -28,7 +28,7 @@ from skmtc.datasets import load_sample
 from skmtc.features import ArtistEmbedding, PopularityEncoder, TagEncoder
 from skmtc.model_selection import ColdPlaylistSplit
 
-# As if the fame of a song were not known, which nobody sells with a table of songs.
+# Drop the fame of songs, which real tables do not have.
 X = load_sample().X.drop(columns="x0")
 cv = ColdPlaylistSplit(random_state=0)
 audio = [f"x{j}" for j in range(2, 8)]
@@ -87,13 +87,12 @@ sizes = dict(
 print(f"AUC by size of the artist vectors: {sizes}")
 
 # %%
-# A feature that cheats
-# ---------------------
+# A feature that leaks
+# --------------------
 # Popularity could be computed once, over the whole table, and passed as a column like any other.
-# But then the held-out playlists have been counted too: their songs seem more popular than training
-# knows, and the ranker is told a part of the answer. Inside the ranker the same feature is counted
-# on training playlists alone. To see that it is the rows that cheat, and not the way of counting,
-# the column is also made from the training rows of the split.
+# This leaks test data: the held-out playlists are counted too. Inside the ranker, the same feature
+# is computed from training playlists only. To show that the leak comes from the rows and not from the
+# way of counting, the column is also computed from the training rows of the split.
 
 beforehand = ranker_with([*parts[:-1], ("popularity", StandardScaler(), ["counted"])])
 
@@ -121,10 +120,10 @@ plt.show()
 # What we learnt
 # --------------
 # Popularity brings more than genre, year and artist together, and the size of the artist
-# vectors hardly matters. A popularity that was counted beforehand has seen the test playlists. Its
-# AUC is higher, but not because more was learned: counted in the training rows alone, the same
-# column comes close to the feature that is learned in ``fit``. With truly new playlists the
-# difference is gone. What is learned from playlists belongs inside the ranker.
+# vectors hardly matters. A popularity that is computed before the split includes the test playlists.
+# Its AUC is higher only because of this leak: computed from the training rows, the same column comes
+# close to the feature that is learned in ``fit``. Features that are learned from playlists belong
+# inside the ranker.
 
 honest, cheating = auc["+ popularity"], auc["popularity, computed beforehand"]
 print(f"popularity learned in fit: {honest:.4f}")

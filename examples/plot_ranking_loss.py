@@ -1,7 +1,7 @@
 """
 ======================================================
-What does the classification loss cost, and what save?
-======================================================
+How does the classification loss compare to the ranking loss?
+=============================================================
 
 To rank songs, the paper minimises a classification loss: a sum over songs in place of a sum over
 pairs of songs. The ranking loss that it stands in for is the p-norm push, in which the songs of a
@@ -46,7 +46,7 @@ metrics = ["auc", "hit_rate@20", "neg_bottom_push_loss"]
 
 
 def push_risk(ranker):
-    """Give the p-norm push of the training playlists at the weights of a ranker."""
+    """Return the p-norm push of the training playlists at the weights of a ranker."""
     risk = MultitaskObjective(
         ranker.song_vectors_[:, :-1],  # the objective adds the constant feature itself
         ranker.membership_,

@@ -1,11 +1,10 @@
 """
 ==========================================
-Would you listen to this list to its end?
-==========================================
+How do I make recommendations readable and diverse?
+===================================================
 
-A list of ids says nothing, and the ten best songs may be ten of a kind. This example looks at
-recommendations as people see them: with titles and artists, beside similar songs, within what is
-licensed, and more or less varied.
+This example shows recommendations with titles and artists, similar songs, candidates per user (such
+as licences), and diverse lists.
 """
 
 # %%
@@ -123,8 +122,7 @@ plt.show()
 # --------------
 # Variety need not cost hits: here the plain lists have songs of one artist in a row, while
 # playlists mix artists, so that a moderate diversity finds more songs. Beyond the bend of the
-# curve, every further bit of variety is paid for with many hits. Draw this curve for your own table
-# before you choose.
+# curve, more diversity costs many hits. Plot this curve for your own table before you choose.
 
 varied = ranker.recommend(ask, n_recommendations=5, diversity=0.5, as_frame=True)
 print(varied[shown].round(2).to_string(index=False))

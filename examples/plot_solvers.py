@@ -77,7 +77,7 @@ for ranker in (fit("prox-newton", 1e-1), fit("prox-newton", 1e-3), precise):
 
 
 def reached(history, target):
-    """Give the seconds until an objective was reached."""
+    """Return the seconds until an objective was reached."""
     reaching = zip(history["seconds"], history["objective"], strict=True)
     return next(seconds for seconds, objective in reaching if objective <= target)
 

@@ -3,9 +3,9 @@
 Does serving need a vector index?
 =================================
 
-Every score is the inner product of a query vector and a song vector. So songs can go into a vector
-index, a service of its own that finds good songs without looking at all of them. What is it worth,
-next to ``recommend``, in recall and in time per request?
+Every score is the inner product of a query vector and a song vector. So songs can be stored in a
+vector index, which finds good songs without scoring all of them. How does it compare to
+``recommend`` in recall and in time per request?
 """
 
 # %%
@@ -57,7 +57,7 @@ print(f"graph made in {time.perf_counter() - start:.1f} s")
 
 
 def ask_one_by_one(search, requests):
-    """Give what is found for each request, and the median milliseconds of a request."""
+    """Return what is found for each request, and the median milliseconds of a request."""
     found, seconds = [], []
     for number in range(len(requests)):
         start = time.perf_counter()
@@ -67,7 +67,7 @@ def ask_one_by_one(search, requests):
 
 
 def from_index(index):
-    """Give a function that finds the positions of the ten best songs."""
+    """Return a function that finds the positions of the ten best songs."""
     return lambda vectors: index.search(vectors, 10)[1]
 
 
@@ -80,7 +80,7 @@ best = from_ranker(queries)
 
 
 def recall(songs):
-    """Give the share of the ten best songs that were found."""
+    """Return the share of the ten best songs that were found."""
     return np.mean([len(set(a) & set(b)) / 10 for a, b in zip(songs, best, strict=True)])
 
 
