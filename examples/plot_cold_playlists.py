@@ -4,8 +4,8 @@ Who should rank the new playlists of known users?
 =================================================
 
 A known user has other playlists to learn from. Simple rules use them, such as "the user's own songs
-first", and so do matrix factorisation and models with feature weights. Which of them finds the songs
-of a user's next playlist, and how many playlists must a user have for it to help?
+first", and so do matrix factorisation and models with feature weights. Which of them finds the
+songs of a user's next playlist, and how many playlists must a user have for it to help?
 """
 
 # %%

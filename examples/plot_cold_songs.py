@@ -4,8 +4,8 @@ Which features rank new songs correctly?
 ========================================
 
 A song that was released today is in no playlist: it has no popularity, and matrix factorisation has
-no factors for it. It only has features. Which of them find the playlists that it belongs in, and how
-does a new song rank among known songs?
+no factors for it. It only has features. Which of them find the playlists that it belongs in, and
+how does a new song rank among known songs?
 """
 
 # %%

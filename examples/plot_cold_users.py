@@ -60,9 +60,9 @@ plt.show()
 # %%
 # Which attribute?
 # ----------------
-# Attributes of new users may be missing. The same ranker scores the new users of the last split with
-# only some of their attributes. Missing attributes are 0 and do not contribute to the similarity, so
-# users without any are scored by the shared weights.
+# Attributes of new users may be missing. The same ranker scores the new users of the last split
+# with only some of their attributes. Missing attributes are 0 and do not contribute to the
+# similarity, so users without any are scored by the shared weights.
 
 told = {
     "nothing": [],
@@ -91,10 +91,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Attributes help if there are enough neighbours: with a single one, the ranking is worse than with the
-# shared weights alone; with three it is no better. With some tens of neighbours it is better in every
-# split, and the country helps most. These users were generated with tastes that do depend on all three
-# attributes; in real data the gain may be smaller.
+# Attributes help if there are enough neighbours: with a single one, the ranking is worse than with
+# the shared weights alone; with three it is no better. With some tens of neighbours it is better in
+# every split, and the country helps most. These users were generated with tastes that do depend on
+# all three attributes; in real data the gain may be smaller.
 
 gains = np.array(similar) - np.array(shared)[:, None]
 for k, gain in zip(numbers_of_neighbors, gains.T, strict=True):

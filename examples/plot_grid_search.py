@@ -100,9 +100,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# A bad value of one parameter costs little if the others can compensate for it; bad values of several
-# at once cost far more. So search them together, with ranges that are wide enough to contain the best
-# value inside. Evaluate the result of a search on playlists that it never saw.
+# A bad value of one parameter costs little if the others can compensate for it; bad values of
+# several at once cost far more. So search them together, with ranges that are wide enough to
+# contain the best value inside. Evaluate the result of a search on playlists that it never saw.
 #
 # The four in the order of what a bad choice costs, and the test that counts, next to the defaults:
 

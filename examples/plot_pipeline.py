@@ -91,8 +91,8 @@ print(f"AUC by size of the artist vectors: {sizes}")
 # --------------------
 # Popularity could be computed once, over the whole table, and passed as a column like any other.
 # This leaks test data: the held-out playlists are counted too. Inside the ranker, the same feature
-# is computed from training playlists only. To show that the leak comes from the rows and not from the
-# way of counting, the column is also computed from the training rows of the split.
+# is computed from training playlists only. To show that the leak comes from the rows and not from
+# the way of counting, the column is also computed from the training rows of the split.
 
 beforehand = ranker_with([*parts[:-1], ("popularity", StandardScaler(), ["counted"])])
 
@@ -119,9 +119,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Popularity brings more than genre, year and artist together, and the size of the artist
-# vectors hardly matters. A popularity that is computed before the split includes the test playlists.
-# Its AUC is higher only because of this leak: computed from the training rows, the same column comes
+# Popularity brings more than genre, year and artist together, and the size of the artist vectors
+# hardly matters. A popularity that is computed before the split includes the test playlists. Its
+# AUC is higher only because of this leak: computed from the training rows, the same column comes
 # close to the feature that is learned in ``fit``. Features that are learned from playlists belong
 # inside the ranker.
 
