@@ -417,7 +417,9 @@ class ProxNewton(SolverState):
     def _take_covariance(self, totals: Totals) -> None:
         """Take the covariance of songs, weighted by their scores for the mean playlist."""
         mean = totals.playlist.mean(axis=0, dtype=np.float64)
-        scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
+        # Some kernels of BLAS raise flags for numbers beyond the end of short vectors.
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
         with np.errstate(divide="ignore"):  # songs of weight 0
             scores = scores.astype(np.float64) + np.log(self.problem.song_weight)
         moments = self.problem.split_features.moments(scores)
