@@ -46,10 +46,10 @@ class StackingRanker(BaseRanker):
     No ranker is best everywhere: ridge regression with identities finds the top of the list for
     new songs, the multitask ranker orders the rest. The weights of rankers are learned on
     held-out rows, for each situation: who asks (a known playlist, a new playlist of a known user,
-    a new user) and for what (known or new songs). Which of them score a row is read from the ids.
+    a new user) and for what (known or new songs). The situation of a row is read from its ids.
 
     1. Users, playlists and songs, and songs of known playlists, are held out of the table, all at
-       once, so that every ranker is fitted only once more.
+       once, so that one validation fit of each ranker does for all situations.
     2. For each query, scores of a ranker are divided by their standard deviation over the
        catalogue. For each situation, non-negative weights of these scores minimise the mean
        logarithm of the rank of the held-out songs. A ranker without which this rises by less than
@@ -66,7 +66,8 @@ class StackingRanker(BaseRanker):
 
     cv : list of splitters or None, default=None
         What is held out: the first test set of each splitter, taken from the rows that the one
-        before left for training. None: `ColdUserSplit`, `ColdPlaylistSplit` and `ColdSongSplit`.
+        before left for training. None: `ColdUserSplit`, `ColdPlaylistSplit` and `ColdSongSplit`,
+        with larger test sets of small tables.
 
     n_jobs : int or None, default=None
         How many rankers to fit at the same time, in the sense of joblib.
@@ -240,6 +241,7 @@ class StackingRanker(BaseRanker):
         """
         if not hasattr(self, "coef_"):
             return self.fit(X)
+        # Attributes of the table, which are alike in all rankers.
         names = ["songs_", "playlists_", "users_", "membership_", "user_of_playlist_", "left_out_"]
         names += ["_song_artists", "_song_counts"]
         with change_lock:
@@ -336,12 +338,13 @@ class StackingRanker(BaseRanker):
         if splitters is None:
             seed = rng.randint(2**31 - 1)
             splitters = default_splitters(ids, max(1, len(table.playlists)), seed)
-        # 1. Rows to fit the rankers on once more, and rows of every situation to weigh them by.
+        # 1. Rows for the validation fits, and held-out rows of every situation.
         rows = hold_out(frame, splitters, table.columns, rng)
         everything = np.arange(len(frame))
+        # With no rows left for validation fits, there is one fit, of all rows.
         fits = [rows.kept, everything] if len(rows.kept) else [everything]
         fitted = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fitted)(
+            delayed(_fit_clone)(
                 ranker,
                 ids,
                 self._as_given(frame.iloc[part]),
@@ -350,10 +353,10 @@ class StackingRanker(BaseRanker):
             for part in fits
             for _, ranker in used
         )
-        # 2. Weights of the rankers that have not seen the held-out rows.
+        # 2. Weights, by the validation fits, which have not seen the held-out rows.
         held = self._as_given(frame.iloc[rows.held])
         self.coef_, self.n_held_out_ = fit_weights(fitted[: len(used)], held, rng)
-        # 3. The rankers that have seen all rows.
+        # 3. The rankers fitted on all rows.
         self.estimators_ = fitted[-len(used) :]
         self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
 
@@ -362,7 +365,8 @@ class StackingRanker(BaseRanker):
         return frame.to_numpy() if self._reads_arrays else frame
 
     def vectors_for(self, songs):
-        # Weights differ for known and new songs. Where all are of one kind, one block suffices.
+        # Weights differ by kind: 0 for known songs, 1 for new ones, as in `WHAT`. Each kind has a
+        # block, which is 0 for songs of the other one. Where all are of one kind, one suffices.
         kinds = [kind for kind in (0, 1) if (songs.is_new == bool(kind)).any()]
         return partial(self._blocks_of_queries, kinds=kinds), self._blocks_of_songs(songs, kinds)
 
@@ -426,14 +430,17 @@ class StackingRanker(BaseRanker):
         return np.flatnonzero(self.coef_[list(kinds)].any(axis=(0, 1)))
 
     def _scales(self, queries, kind, vectors=None):
-        """Return what to multiply each ranker's scores of each query by, by ranker."""
+        """Return the factors of each ranker's scores, one per query, by position of the ranker.
+
+        They are the weights of the situation over the standard deviation of the query's scores.
+        """
         scales = {}
         weights = self.coef_[kind][who_asks(queries)]
         for k, ranker in enumerate(self.estimators_):
             if vectors is not None and k not in vectors:
                 continue
-            own = ranker.vectors_of_queries(queries) if vectors is None else vectors[k]
-            scales[k] = weights[:, k] * inverse_spread(own, self._spread[k])
+            of_queries = ranker.vectors_of_queries(queries) if vectors is None else vectors[k]
+            scales[k] = weights[:, k] * inverse_spread(of_queries, self._spread[k])
         return scales
 
     def make_derived(self):
@@ -444,6 +451,7 @@ class StackingRanker(BaseRanker):
 
     @property
     def _spread(self):
+        """The vectors of songs by which the spread of each ranker's scores is measured."""
         if not hasattr(self, "_spread_vectors"):  # after unpickling
             self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
         return self._spread_vectors
@@ -482,13 +490,14 @@ class StackingRanker(BaseRanker):
         return np.column_stack(found)
 
 
-def _fitted(ranker, ids, X, weights):
+def _fit_clone(ranker, ids, X, weights):
+    """Return a fitted clone of a ranker, with the id columns of the stack."""
     with warnings.catch_warnings():
-        # Said once, by the stack itself.
+        # The stack warns of rows left out once, for all rankers.
         warnings.filterwarnings("ignore", message="Left out of fit")
         ranker = clone(ranker).set_params(**ids)
         is_weighted = weights is not None and has_fit_parameter(ranker, "sample_weight")
-        with without_song_columns():  # which the stack has
+        with without_song_columns():  # the stack has them
             return ranker.fit(X, sample_weight=weights) if is_weighted else ranker.fit(X)
 
 

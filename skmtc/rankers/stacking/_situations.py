@@ -1,4 +1,4 @@
-"""Situations of a query and a song, and held-out rows of each."""
+"""Situations: who asks, and for what songs; and what is held out of a table for each of them."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,8 @@ import numpy as np
 from skmtc._table import Ids, read_ids
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 
+# The axes of `StackingRanker.coef_`. The order of `WHO` counts: a situation with too few held-out
+# playlists takes the weights of the nearest one.
 WHO = ("known playlist", "new playlist", "new user")
 WHAT = ("known songs", "new songs")
 
@@ -21,12 +23,12 @@ PLAYLIST_USER_SIZE = 0.1
 MOST_PLAYLIST_USERS = 0.5
 ENOUGH_PLAYLISTS_OF_USERS = 3000
 SONG_SIZE = 0.1
-# Share of known playlists of which half of the songs are held out.
+# Share of the remaining playlists of which half of the songs are held out.
 KNOWN_SIZE = 0.1
 
 
 def who_asks(queries):
-    """Return the position in `WHO` of each query."""
+    """Return the position of each query in `WHO`."""
     known_user, known_playlist = queries.users >= 0, queries.playlists >= 0
     return np.where(known_playlist, 0, np.where(known_user, 1, 2))
 
@@ -49,7 +51,24 @@ class HoldOut:
 
 
 def default_splitters(ids, n_playlists, seed):
-    """Return the splitters that hold out users, playlists and songs, one after the other."""
+    """Return the splitters that hold out users, playlists and songs, one after the other.
+
+    Parameters
+    ----------
+    ids : dict
+        Names of the columns `user`, `playlist` and `song`.
+
+    n_playlists : int
+        Number of playlists of the table.
+
+    seed : int
+        Seed of all splitters.
+
+    Returns
+    -------
+    splitters : list of splitters
+        For `hold_out`.
+    """
     user_size = min(MOST_USERS, max(USER_SIZE, ENOUGH_PLAYLISTS / n_playlists))
     splitters = [
         ColdUserSplit(user_size=user_size, random_state=seed, **ids),

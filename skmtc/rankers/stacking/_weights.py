@@ -1,4 +1,7 @@
-"""Weights of stacked rankers, fitted on held-out rows of every situation."""
+"""Weights of stacked rankers, fitted on held-out rows of every situation.
+
+Here `kind` is a position in `WHAT`, so that it is 1 for new songs, and `who` one in `WHO`.
+"""
 
 from functools import partial
 
@@ -15,11 +18,11 @@ from skmtc.rankers.stacking._situations import WHAT, WHO, who_asks
 
 # Songs of the catalogue by which the spread of a query's scores is measured.
 SPREAD_SONGS = 1000
-# Held-out playlists of a situation that weights are fitted on: more hardly change them, and of
-# fewer nothing can be learned.
+# Held-out playlists that the weights of a situation are fitted on: more than the most hardly
+# change them, and from less than the fewest nothing can be learned.
 MOST_PLAYLISTS = 1000
 FEWEST_PLAYLISTS = 20
-# Approximate number of sampled candidates; smaller catalogues are taken whole.
+# Expected number of candidates sampled for each playlist; a smaller catalogue is taken whole.
 SAMPLED_SONGS = 300
 
 
@@ -41,7 +44,27 @@ def inverse_spread(query_vectors, song_vectors):
 
 
 def fit_weights(rankers, held, rng):
-    """Fit the weights of each situation; return them, and on how many playlists."""
+    """Fit the weights of each situation.
+
+    Parameters
+    ----------
+    rankers : list of rankers
+        Fitted rankers, which have not seen the held-out rows.
+
+    held : DataFrame or array of shape (n_rows, n_columns)
+        Held-out rows of a membership table.
+
+    rng : RandomState
+        Samples playlists and candidates.
+
+    Returns
+    -------
+    coef : ndarray of shape (2, 3, n_rankers)
+        Weights by position in `WHAT` and `WHO`.
+
+    n_held_out : ndarray of shape (2, 3)
+        On how many playlists they were fitted; 0 where they are those of another situation.
+    """
     coef = np.full((len(WHAT), len(WHO), len(rankers)), np.nan)
     n_held_out = np.zeros(coef.shape[:2], dtype=np.intp)
     if len(held):
@@ -63,41 +86,44 @@ def _weights_of_nearest(coef, n_held_out, who):
 
 
 def _pairs_of_situations(rankers, held, rng):
-    """Yield the situations of held-out rows, with their pairs."""
-    first = rankers[0]
+    """Yield (kind, who, pairs) of each situation with enough held-out playlists."""
+    first = rankers[0]  # all rankers know the same ids and read tables alike
     frame = first.read_table(held)
     queries, query_of_row = first.reader.distinct_queries(frame)
     songs, song_of_row = first.reader.distinct_songs(frame)
-    who = who_asks(queries)
+    who_of_query = who_asks(queries)
     for kind in range(len(WHAT)):
         rows = songs.is_new[song_of_row] == bool(kind)
-        candidates = Songs(songs.ids[songs.is_new], songs.codes[songs.is_new], songs.new_rows)
-        if not kind:
-            candidates = first.reader.catalogue()
-        columns = np.cumsum(songs.is_new)[song_of_row] - 1 if kind else songs.codes[song_of_row]
         if not rows.any():
             continue
+        # New songs compete with each other only, and so do known songs.
+        if kind:
+            candidates = Songs(songs.ids[songs.is_new], songs.codes[songs.is_new], songs.new_rows)
+            columns = np.cumsum(songs.is_new)[song_of_row] - 1
+        else:
+            candidates = first.reader.catalogue()
+            columns = songs.codes[song_of_row]
         membership = csr_array(
             (np.ones(rows.sum()), (query_of_row[rows], columns[rows])),
             shape=(len(queries), len(candidates)),
         )
         score = _make_scorer(rankers, candidates)
-        for asked in range(len(WHO)):
-            found = np.flatnonzero((who == asked) & (np.diff(membership.indptr) > 0))
+        for who in range(len(WHO)):
+            found = np.flatnonzero((who_of_query == who) & (np.diff(membership.indptr) > 0))
             if len(found) < FEWEST_PLAYLISTS or len(candidates) < 2:
                 continue
             found = np.sort(rng.permutation(found)[:MOST_PLAYLISTS])
             chosen = queries.take(found)
-            seen = seen_candidates(first, chosen, candidates, True)
+            seen = seen_candidates(first, chosen, candidates, "playlist")
             pairs = sample_pairs(
                 partial(_score_rows, score, chosen),
                 len(rankers),
                 held=membership[found],
                 seen=seen,
-                sample_size=_shares,
+                sample_size=_sampling_shares,
                 rng=rng,
             )
-            yield kind, asked, pairs
+            yield kind, who, pairs
 
 
 def _make_scorer(rankers, songs):
@@ -106,15 +132,15 @@ def _make_scorer(rankers, songs):
     spread = [spread_vectors(ranker) for ranker in rankers]
 
     def score(queries):
-        found = []
+        standardised = []
         for k, ranker in enumerate(rankers):
-            own = ranker.vectors_of_queries(queries)
-            scores = safe_sparse_dot(own, song_vectors[k].T, dense_output=True)
+            query_vectors = ranker.vectors_of_queries(queries)
+            scores = safe_sparse_dot(query_vectors, song_vectors[k].T, dense_output=True)
             if ranker.adds_to_scores():
                 for part in ranker.added_scores(queries, songs):
                     add_sparse(scores, part)
-            found.append(scores * inverse_spread(own, spread[k])[:, None])
-        return found
+            standardised.append(scores * inverse_spread(query_vectors, spread[k])[:, None])
+        return standardised
 
     return score
 
@@ -123,6 +149,10 @@ def _score_rows(score, queries, rows):
     return score(queries.take(rows))
 
 
-def _shares(scores):
-    """Return probabilities to sample candidates with: uniform, and by the scores of rankers."""
+def _sampling_shares(scores):
+    """Return the probability of each candidate to be sampled.
+
+    A part of it is uniform, and a part follows the scores of each ranker, so that the candidates
+    are there that a ranker has at its top.
+    """
     return mixed_shares([softmax_weights(s) for s in scores], SAMPLED_SONGS)
