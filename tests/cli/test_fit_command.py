@@ -103,12 +103,12 @@ def test_places_that_cannot_be_written_are_told_before_any_work(
 def test_bad_parameters(folder, tmp_path, capsys):
     arguments = ["fit", str(folder / "ids.csv"), "--out", str(tmp_path / "m"), "--quiet"]
     assert main([*arguments, "--params", "usr_l2=1"]) == 2
-    assert "There is no parameter of recommended 'usr_l2'. Nearest: 'user_l2'" in (
-        capsys.readouterr().err
-    )
+    told = capsys.readouterr().err
+    assert "There is no parameter of recommended 'usr_l2'. Nearest: " in told
+    assert "'multitask__user_l2'" in told
     assert main([*arguments, "--params", "user_l2"]) == 2
     assert "A parameter must be like user_l2=0.1; got 'user_l2'" in capsys.readouterr().err
-    assert main([*arguments, "--params", "user_l2=-1"]) == 1
+    assert main([*arguments, "--params", "multitask__user_l2=-1"]) == 1
     assert "`user_l2` must be a number of 0 or more; got -1" in capsys.readouterr().err
 
 

@@ -84,10 +84,16 @@ def _fit_without(ranker, table, frame, fold):
     part = replace(table, membership=kept, song_rows=table.song_rows.iloc[songs])
     features = fit_song_features(ranker, part, frame)
     # 2. The objective of the users of held-out playlists only.
-    users = np.unique(owners[np.concatenate([fold.new, fold.known])])
+    asked = owners[np.concatenate([fold.new, fold.known])]
     lengths = np.diff(kept.indptr)
     teaches = (lengths > 0) & (lengths < len(songs))
-    rows = np.flatnonzero(np.isin(owners, users) & teaches)
+    rows = np.flatnonzero(np.isin(owners, asked) & teaches)
+    users = np.unique(owners[rows])
+    vectors = _vectors_of_all(ranker, features, table, songs)
+    user_coef = np.zeros((len(table.users), vectors.shape[1]))
+    playlist_coef = np.zeros((len(owners), vectors.shape[1]))
+    if len(rows) == 0:  # a small table, of which the fold keeps no playlist of these users
+        return lambda playlists, _: user_coef[owners[playlists]], vectors, True
     objective = MultitaskObjective(
         in_working_precision(ranker, features.matrix),
         kept[rows],
@@ -99,16 +105,13 @@ def _fit_without(ranker, table, frame, fold):
     options = {"tol": max(ranker.tol, HOLD_OUT_TOL), "max_iter": ranker.max_iter}
     result = SOLVERS[ranker.solver].solve(objective, **options)
     # 3. Weights of all users and playlists; zero where nothing was fitted.
-    shared, user, playlist = objective.split(result.coef)
-    user_coef = np.zeros((len(table.users), objective.n_features))
-    playlist_coef = np.zeros((len(owners), objective.n_features))
-    user_coef[users], playlist_coef[rows] = user, playlist
+    shared, user_coef[users], playlist_coef[rows] = objective.split(result.coef)
 
     def weights_of(playlists, are_known):
         weights = shared + user_coef[owners[playlists]]
         return weights + playlist_coef[playlists] if are_known else weights
 
-    return weights_of, _vectors_of_all(ranker, features, table, songs), result.converged
+    return weights_of, vectors, result.converged
 
 
 def _vectors_of_all(ranker, features, table, songs):

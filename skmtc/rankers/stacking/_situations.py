@@ -20,9 +20,7 @@ MOST_USERS = 0.3
 ENOUGH_PLAYLISTS = 300
 # New playlists: the users of whom half of the playlists are held out, as a share of all users. They
 # are drawn among those with several playlists, so where these are few it is all of them.
-PLAYLIST_USER_SIZE = 0.1
-MOST_PLAYLIST_USERS = 0.5
-ENOUGH_PLAYLISTS_OF_USERS = 3000
+PLAYLIST_USER_SIZE = 0.2
 # New songs: their share of all songs.
 SONG_SIZE = 0.1
 # Known playlists: the share of the remaining playlists of which half of the songs are held out.
@@ -77,13 +75,10 @@ def default_splitters(ids, n_playlists, seed):
         ColdSongSplit(song_size=SONG_SIZE, released=None, random_state=seed, **ids),
     ]
     if ids["user"] is not None:  # without users, a new playlist is a new user
-        user_size = min(
-            MOST_PLAYLIST_USERS, max(PLAYLIST_USER_SIZE, ENOUGH_PLAYLISTS_OF_USERS / n_playlists)
-        )
         # The splitter's default holds out no playlist with a rare song, and so leaves too few: of
         # the training rows of 30Music 194 in place of 880.
         playlists = ColdPlaylistSplit(
-            user_size=user_size, min_song_count=1, random_state=seed, **ids
+            user_size=PLAYLIST_USER_SIZE, min_song_count=1, random_state=seed, **ids
         )
         splitters.insert(1, playlists)
     return splitters
