@@ -133,7 +133,7 @@ class StackingRanker(BaseRanker):
     ... ).fit(X)
     >>> ranker.weights_.columns.tolist()
     ['popularity', 'ridge']
-    >>> weights = ranker.weights_.loc[("new playlist", "known songs")]
+    >>> weights = ranker.weights_.loc[("known playlist", "new songs")]
     >>> bool(weights["ridge"] > weights["popularity"])
     True
     """

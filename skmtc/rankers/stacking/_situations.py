@@ -12,9 +12,9 @@ from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSpli
 WHO = ("known playlist", "new playlist", "new user")
 WHAT = ("known songs", "new songs")
 
-# What is held out of one training table. Together it leaves between one half and three quarters of
-# the rows. Of small tables more is held out, so that weights are fitted on enough playlists.
-# New users: their share of all users, which grows until they have about `ENOUGH_PLAYLISTS`.
+# What is held out of one training table. Together it leaves about two thirds of the rows.
+# New users: their share of all users, which grows in small tables until they have about
+# `ENOUGH_PLAYLISTS`, so that weights are fitted on enough of them.
 USER_SIZE = 0.1
 MOST_USERS = 0.3
 ENOUGH_PLAYLISTS = 300
