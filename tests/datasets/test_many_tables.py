@@ -1,5 +1,6 @@
 """Tables in several files, and tables of other libraries."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,8 +10,6 @@ from pyarrow import dataset, parquet
 
 from skmtc import PopularityRanker
 from skmtc.datasets import make_playlists, read_table, write_table
-
-duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture
