@@ -124,7 +124,7 @@ def strongest_columns(
     first: int,
     last: int,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Give, for some columns of a sparse matrix of ones, those that share most rows with each.
+    """Find the columns of a sparse matrix of ones that share most rows with some of them.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ class ProxNewton(SolverState):
         # 4. Learn the curvature of the next surrogate from the two passes.
         self._learn(point, new)
         self._inflate_curvature(rejected)
-        # 5. Bound the suboptimality, and judge whether anything is left to gain.
+        # 5. Bound the suboptimality, and check whether anything is left to gain.
         self.record(new)
         self._count_short(rejected)
         return new
