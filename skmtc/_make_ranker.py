@@ -5,8 +5,10 @@ from typing import Any
 from skmtc._table import to_frame
 from skmtc._typing import Column, Seed, Table
 from skmtc.features import (
+    guess_playlist_roles,
     guess_song_roles,
     guess_user_roles,
+    make_playlist_features,
     make_song_features,
     make_user_features,
 )
@@ -46,8 +48,9 @@ def make_ranker(
     - ``item_knn``: songs that share playlists with those of the user or playlist.
 
     Where nothing is known of songs but their ids, ``multitask_new`` is left out, and ``ridge``
-    has the features of known songs. The result is a plain estimator, which can be printed, cloned,
-    tuned and taken apart.
+    has the features of known songs. Where playlists have titles, the multitask rankers use these
+    for new playlists. The result is a plain estimator, which can be printed, cloned, tuned and
+    taken apart.
 
     Parameters
     ----------
@@ -104,14 +107,22 @@ def make_ranker(
     described = X if weight is None else X.drop(columns=weight)
     song_roles = guess_song_roles(described, **ids)
     user_roles = guess_user_roles(described, **ids)
+    playlist_roles = guess_playlist_roles(described, **ids)
     seeded: dict[str, Any] = ids | {"random_state": random_state}
+    playlist_features = make_playlist_features(playlist_roles) if playlist_roles.text else None
     user_features = None
     if user_roles.numeric or user_roles.categorical:
         user_features = make_user_features(user_roles, random_state=random_state)
     has_artist = song_roles.artist is not None
     terms = ("song", "artist", "co-occurrence") if has_artist else ("song", "co-occurrence")
     artist: dict[str, Any] = {"artist": song_roles.artist} if has_artist else {}
-    shared: dict[str, Any] = {"user_features": user_features, "weight": weight, **artist, **seeded}
+    shared: dict[str, Any] = {
+        "user_features": user_features,
+        "playlist_features": playlist_features,
+        "weight": weight,
+        **artist,
+        **seeded,
+    }
     song_features = make_song_features(song_roles, random_state=random_state)
     multitask = MultitaskPlaylistRanker(
         song_features=song_features, history=HistoryTerms(terms), **shared

@@ -1,6 +1,7 @@
 """make_ranker."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -62,3 +63,34 @@ def test_anybody_and_any_song():
     assert set(songs.ravel()) <= set(new["song"])
     assert np.isfinite(scores).all()
     assert set(ranker.names_) == {"multitask", "multitask_new", "ridge", "item_knn"}
+
+
+def titled(table):
+    """Return a table whose playlists have titles that name the genre of most of their songs."""
+    named = table.dropna(subset="genre")
+    genres = named.groupby("playlist")["genre"].agg(lambda names: names.mode().iloc[0])
+    return table.assign(
+        title=[f"{genres.get(p, 'some')} for {p}" for p in table["playlist"]],
+    )
+
+
+@pytest.mark.parametrize("user", ["user", None])
+def test_titles_of_playlists_are_used(user):
+    table = titled(X)
+    if user is None:
+        table = table.drop(columns=["user", "age", "gender", "country"])
+    ranker = make_ranker(table, user=user, random_state=0)
+    parts = dict(ranker.estimators)
+    for name in ("multitask", "multitask_new"):
+        (part,) = parts[name].playlist_features.transformers
+        assert part[2] == ["title"]
+    ranker.fit(table)
+    query = pd.DataFrame({"title": ["unheard", X["genre"].dropna().iloc[0]]})
+    unheard, heard = ranker.query_vectors(query)
+    assert abs(unheard - heard).sum() > 0
+    assert ranker.playlist_features_ is not None
+
+
+def test_titles_of_songs_are_none_of_playlists():
+    table = X.assign(title=["title of " + song for song in X["song"]])
+    assert dict(make_ranker(table).estimators)["multitask"].playlist_features is None

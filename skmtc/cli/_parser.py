@@ -90,6 +90,7 @@ examples:
   skmtc recommend model.skops --playlist gym               more songs for a playlist
   skmtc recommend model.skops --user ana -n 5              a new playlist of a known user
   skmtc recommend model.skops --new-user age=31,country=AU
+  skmtc recommend model.skops --new-playlist "title=morning run"
   skmtc recommend model.skops --user ana --diversity 0.3   songs that differ from each other
   skmtc recommend model.skops --user ana --songs new_songs.csv --format json
 
@@ -235,11 +236,17 @@ def _add_recommend(commands):
     summary = "recommend songs with a stored model"
     command = _command(commands, "recommend", run_recommend, summary, RECOMMEND_EXAMPLES)
     command.add_argument("model", metavar="MODEL", help="file written by `skmtc fit`")
-    whom = command.add_mutually_exclusive_group(required=True)
+    whom = command.add_mutually_exclusive_group()
     whom.add_argument("--playlist", metavar="ID", help="a known playlist")
     whom.add_argument("--user", metavar="ID", help="a known user, for a new playlist")
     whom.add_argument(
         "--new-user", type=attributes, metavar="KEY=VALUE,...", help="attributes of a new user"
+    )
+    command.add_argument(
+        "--new-playlist",
+        type=attributes,
+        metavar="KEY=VALUE,...",
+        help="attributes of a new playlist, such as its title, with a user or alone",
     )
     command.add_argument("--songs", metavar="NEW_SONGS", help="table of new songs to choose from")
     command.add_argument("-n", type=positive, default=20, metavar="N", help="number of songs (20)")

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from skmtc.cli._errors import CommandError, check_name, nearest
+from skmtc.cli._errors import CommandError, UsageError, check_name, nearest
 from skmtc.cli._model_file import read_model
 from skmtc.cli._progress_lines import note
 from skmtc.cli._safe_text import cell_of_terminal, csv_text, json_text
@@ -21,6 +21,13 @@ LONGEST_NAME = 28
 
 def run_recommend(args):
     """Recommend songs with a stored model."""
+    asked = (args.playlist, args.user, args.new_user, args.new_playlist)
+    if all(one is None for one in asked):
+        raise UsageError("Pass one of --playlist, --user, --new-user and --new-playlist.")
+    if args.playlist is not None and args.new_playlist is not None:
+        raise UsageError(
+            "--new-playlist goes with --user or --new-user, or alone; drop --playlist."
+        )
     ranker = read_model(args.model, trust=args.trust)
     query = _query(ranker, args)
     candidates = None if args.songs is None else _new_songs(ranker, args.songs)
@@ -55,6 +62,22 @@ def find_id(text, known, role):
 
 
 def _query(ranker, args):
+    query = _who_asks(ranker, args)
+    if args.new_playlist is not None:
+        attributes = _read_attributes(ranker, "playlist", args.new_playlist)
+        if attributes and not any(_is_known(ranker, pd.DataFrame(attributes))):
+            note("no known playlist has a word of these attributes: they have no effect")
+        query = query.assign(**attributes)
+    return query
+
+
+def _is_known(ranker, row):
+    """Tell of each row of attributes of playlists whether any value is known."""
+    return abs(ranker.playlist_features_.transform(row)).sum(axis=1) > 0
+
+
+def _who_asks(ranker, args):
+    """Return the query with the ids, or with the attributes of a new user."""
     if args.playlist is not None:
         found = find_id(args.playlist, ranker.playlists_, "playlist")
         query = {ranker.playlist: [found]}
@@ -69,32 +92,38 @@ def _query(ranker, args):
                 "--new-user."
             )
         return pd.DataFrame({ranker.user: [find_id(args.user, ranker.users_, "user")]})
-    return _new_user(ranker, args.new_user)
+    return _new_user(ranker, args.new_user or {})
 
 
-def user_columns(ranker):
-    """Return which columns describe users, and whether they are numbers, by name."""
-    transformer = getattr(ranker, "user_features_", None)
+def described_columns(ranker, role):
+    """Return which columns describe users or playlists, and whether they are numbers, by name."""
+    transformer = getattr(ranker, f"{role}_features_", None)
     parts = [] if transformer is None else transformer.transformers
     return {column: name == "numeric" for name, _, columns in parts for column in columns}
 
 
 def _new_user(ranker, attributes):
-    known = user_columns(ranker)
-    if attributes and not known:
-        note("the model does not use attributes of users: anybody new gets the same songs")
-        attributes = {}
-    row = {}
-    for name, value in attributes.items():
-        check_name("attribute of users", name, list(known), CommandError)
-        row[name] = [_number(name, value) if known[name] else value]
+    row = _read_attributes(ranker, "user", attributes)
     _tell_strange(ranker, row)
     # A row needs at least one column: a user without attributes has a missing one.
     return pd.DataFrame(row or {"": [None]})
 
 
+def _read_attributes(ranker, role, attributes):
+    """Return the columns of a new user or playlist."""
+    known = described_columns(ranker, role)
+    if attributes and not known:
+        note(f"the model does not use attributes of {role}s: every new {role} gets the same songs")
+        return {}
+    row = {}
+    for name, value in attributes.items():
+        check_name(f"attribute of {role}s", name, list(known), CommandError)
+        row[name] = [_number(name, value) if known[name] else value]
+    return row
+
+
 def _tell_strange(ranker, row):
-    """Return which values no known user has."""
+    """Print which values no known user has."""
     for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
         if part != "categorical":
             continue

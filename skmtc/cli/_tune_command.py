@@ -4,7 +4,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSample
 
 from skmtc.cli._progress_lines import Progress, beats, tell
 from skmtc.cli._safe_text import printable
-from skmtc.cli.inputs import Features, make_ranker, make_splitter, open_table
+from skmtc.cli.inputs import IMPORTED, Features, make_ranker, make_splitter, open_table
 from skmtc.cli.report import column_name, join_code, words
 from skmtc.metrics import make_playlist_scorer
 
@@ -66,15 +66,11 @@ def _search(ranker, points, splitter, table, args):
 def best_code(point, table, features, told, *, new_songs):
     """Write the code that reads the table and fits the ranker."""
     columns = {role: column for role, column in table.ids.items() if column != role}
-    user_code = features.user_code()
-    values = {name: repr(value) for name, value in point.items()}
-    values["song_features"] = features.song_code(new_songs=new_songs)
-    if user_code is not None:
-        values["user_features"] = user_code
+    made = features.code(new_songs=new_songs)
+    values = {name: repr(value) for name, value in point.items()} | made
     values |= {"n_jobs": "-1", "random_state": repr(features.seed)}
     values |= {role: repr(column) for role, column in columns.items()}
-    names = ["SongRoles", "make_song_features"]
-    names += ["UserRoles", "make_user_features"] if user_code is not None else []
+    names = [name for parameter in made for name in IMPORTED[parameter]]
     reading = "".join(f", {role}={column!r}" for role, column in columns.items())
     lines = [
         f"# {told}",

@@ -1,4 +1,4 @@
-"""Features of songs and users: transformers that are fitted on one row per song or user."""
+"""Features of songs, users and playlists: transformers fitted on one row for each of them."""
 
 from skmtc.features._artist_embedding import ArtistEmbedding
 from skmtc.features._block_scaler import BlockScaler
@@ -11,8 +11,19 @@ from skmtc.features._song_embedding import SongEmbedding
 from skmtc.features._tags import TagEncoder
 from skmtc.features._text import TextEncoder
 from skmtc.features._vector import VectorEncoder
-from skmtc.features.recipes import make_song_features, make_user_features
-from skmtc.features.roles import SongRoles, UserRoles, guess_song_roles, guess_user_roles
+from skmtc.features.recipes import (
+    make_playlist_features,
+    make_song_features,
+    make_user_features,
+)
+from skmtc.features.roles import (
+    PlaylistRoles,
+    SongRoles,
+    UserRoles,
+    guess_playlist_roles,
+    guess_song_roles,
+    guess_user_roles,
+)
 
 __all__ = [
     "ArtistEmbedding",
@@ -22,6 +33,7 @@ __all__ = [
     "DateEncoder",
     "GenreEncoder",
     "IdentityEncoder",
+    "PlaylistRoles",
     "PopularityEncoder",
     "SongEmbedding",
     "SongRoles",
@@ -29,8 +41,10 @@ __all__ = [
     "TextEncoder",
     "UserRoles",
     "VectorEncoder",
+    "guess_playlist_roles",
     "guess_song_roles",
     "guess_user_roles",
+    "make_playlist_features",
     "make_song_features",
     "make_user_features",
 ]

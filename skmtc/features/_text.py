@@ -13,18 +13,23 @@ from skmtc._utils.fitted_state import Each, Part
 from skmtc._utils.validation import check_number
 from skmtc.features._base_encoder import BaseColumnEncoder, check_frequency
 
+# What counts as a word.
+WORD = r"\w+"
+
 
 class TextEncoder(BaseColumnEncoder):
-    """Encode free text by the words in it: tf-idf, reduced to a few dimensions.
+    """Encode free text by the words in it: tf-idf, reduced to a few dimensions or sparse.
 
     Each column goes through scikit-learn's `TfidfVectorizer` and `TruncatedSVD`; vectors have
     unit length. A text that is missing, or has no known word, becomes a row of zeros, which
-    `BlockScaler` leaves at the centre of all songs.
+    `BlockScaler` leaves at the centre of all songs. A letter or digit alone is a word, too, as in
+    "R&B".
 
     Parameters
     ----------
-    n_components : int, default=64
-        Number of dimensions. A column with fewer words has one dimension less than words.
+    n_components : int or None, default=64
+        Number of dimensions. A column with fewer words has one dimension less than words. None:
+        one sparse feature per word.
 
     min_frequency : int or float, default=2
         Words in fewer training songs than this are ignored. A float is a share of the songs.
@@ -38,7 +43,7 @@ class TextEncoder(BaseColumnEncoder):
         One per column; None for a column without any word that is frequent enough.
 
     decompositions_ : list of TruncatedSVD or None
-        One per column; None for a column of fewer than two words.
+        One per column; None for a column of fewer than two words, and without `n_components`.
 
     n_features_in_ : int
         Number of columns seen in `fit`.
@@ -68,21 +73,26 @@ class TextEncoder(BaseColumnEncoder):
     }
 
     def __init__(
-        self, *, n_components: int = 64, min_frequency: float | None = 2, random_state: Seed = None
+        self,
+        *,
+        n_components: int | None = 64,
+        min_frequency: float | None = 2,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.min_frequency = min_frequency
         self.random_state = random_state
 
     def _check_parameters(self):
-        check_number("n_components", self.n_components, at_least=1, whole=True)
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, at_least=1, whole=True)
         check_frequency(self.min_frequency)
 
     def _reset(self):
         self.vectorizers_, self.decompositions_ = [], []
 
     def _fit_column(self, column, membership):
-        vectorizer = TfidfVectorizer(min_df=self.min_frequency)
+        vectorizer = TfidfVectorizer(min_df=self.min_frequency, token_pattern=WORD)
         try:
             words = vectorizer.fit_transform(_texts(column))
         except ValueError:  # no word is frequent enough
@@ -90,7 +100,8 @@ class TextEncoder(BaseColumnEncoder):
             self.decompositions_.append(None)
             return
         self.vectorizers_.append(vectorizer)
-        n_components = min(self.n_components, words.shape[1] - 1)
+        most = words.shape[1] - 1
+        n_components = 0 if self.n_components is None else min(self.n_components, most)
         if n_components < 1:
             self.decompositions_.append(None)
             return
@@ -106,7 +117,7 @@ class TextEncoder(BaseColumnEncoder):
             return np.zeros((len(column), 1))  # steps of a pipeline need at least one feature
         words = vectorizer.transform(_texts(column))
         if svd is None:
-            return csr_array(words).toarray()
+            return csr_array(words) if self.n_components is None else words.toarray()
         with threadpool_limits(1, user_api="blas"):
             return normalize(svd.transform(words))
 

@@ -219,8 +219,16 @@ class StackingRanker(BaseRanker):
     @property
     def user_features_(self) -> Any:
         """The fitted transformer of users, of the first ranker that has one; else None."""
-        found = (getattr(ranker, "user_features_", None) for ranker in self.estimators_)
-        return next((transformer for transformer in found if transformer is not None), None)
+        return self._first_attribute("user_features_")
+
+    @property
+    def playlist_features_(self) -> Any:
+        """The fitted transformer of playlists, of the first ranker that has one; else None."""
+        return self._first_attribute("playlist_features_")
+
+    def _first_attribute(self, name):
+        found = (getattr(ranker, name, None) for ranker in self.estimators_)
+        return next((value for value in found if value is not None), None)
 
     @available_if(_all_have_partial_fit)
     def partial_fit(self, X: Table, y: Any = None) -> Self:

@@ -94,6 +94,49 @@ def test_new_users_by_their_attributes(model, ranker, capsys):
     np.testing.assert_allclose(unknown["score"], shared[:5])
 
 
+@pytest.fixture(scope="module")
+def titled(tmp_path_factory):
+    """Fit and store a ranker of playlists that have titles: the genre of most of their songs."""
+    folder = tmp_path_factory.mktemp("titles")
+    X = make_playlists(30, 120, 80, n_features=2, random_state=0)
+    genres = X.groupby("playlist")["genre"].agg(lambda g: next(iter(g.mode()), "none"))
+    X.assign(title=X["playlist"].map("for " + genres)).to_csv(folder / "X.csv", index=False)
+    path = folder / "model.skops"
+    arguments = ["fit", str(folder / "X.csv"), "--out", str(path), "--ranker", "multitask"]
+    assert main([*arguments, "--quiet"]) == 0
+    return path
+
+
+def test_a_title_of_a_new_playlist(titled, capsys):
+    ranker = load(titled)
+    genre = ranker.playlist_features_.get_feature_names_out()[0].rpartition("_")[2]
+    for whom in ([], ["--user", "user3"], ["--new-user", "age=31,country=AU"]):
+        found = _csv(capsys, titled, *whom, "--new-playlist", f"title={genre}, fast", "-n", "5")
+        query = {"title": [f"{genre}, fast"]}
+        query |= {"user": ["user3"]} if "--user" in whom else {}
+        query |= {"age": [31.0], "country": ["AU"]} if "--new-user" in whom else {}
+        songs, scores = ranker.recommend(pd.DataFrame(query), n_recommendations=5)
+        assert found["song"].tolist() == songs[0].tolist()
+        np.testing.assert_allclose(found["score"], scores[0])
+    asked = ["recommend", str(titled), "--new-playlist"]
+    assert main([*asked, "title=unheard"]) == 0
+    assert "no known playlist has a word of these attributes" in capsys.readouterr().err
+    assert main([*asked, "titel=rock"]) == 1
+    assert "Nearest: 'title'" in capsys.readouterr().err
+    assert main([*asked, "title=rock", "--playlist", "playlist3"]) == 2
+    assert "drop --playlist" in capsys.readouterr().err
+
+
+def test_somebody_must_ask(model, capsys):
+    assert main(["recommend", str(model)]) == 2
+    assert "Pass one of --playlist, --user, --new-user and" in capsys.readouterr().err
+
+
+def test_titles_need_a_model_that_uses_them(model, capsys):
+    assert main(["recommend", str(model), "--new-playlist", "title=rock", "-n", "3"]) == 0
+    assert "the model does not use attributes of playlists" in capsys.readouterr().err
+
+
 def test_new_songs(model, folder, capsys):
     arguments = ["recommend", str(model), "--user", "user1", "--songs", str(folder / "new.csv")]
     assert main([*arguments, "--format", "csv"]) == 0

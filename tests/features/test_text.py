@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import issparse
 
 from skmtc.features import TextEncoder
 
@@ -39,3 +40,15 @@ def test_few_words():
 def test_wrong_parameters(parameters):
     with pytest.raises(ValueError, match=f"`{next(iter(parameters))}` must be"):
         TextEncoder(**parameters).fit(TITLES)
+
+
+def test_words_without_reduction():
+    titles = pd.DataFrame({"title": ["R&B", "b sides", None, "unheard"]})
+    encoder = TextEncoder(n_components=None, min_frequency=1).fit(titles[:3])
+    made = encoder.transform(titles)
+    assert issparse(made)
+    assert encoder.get_feature_names_out().tolist() == ["title_b", "title_r", "title_sides"]
+    np.testing.assert_allclose(np.linalg.norm(made.toarray(), axis=1), [1, 1, 0, 0])
+    assert encoder.decompositions_ == [None]
+    nothing = TextEncoder(n_components=None).fit(titles[:1])
+    np.testing.assert_array_equal(nothing.transform(titles), 0)

@@ -1,7 +1,7 @@
 """Options and files of the commands: the table, features, rankers and settings."""
 
 from skmtc.cli.inputs._config import Config, read_config
-from skmtc.cli.inputs._feature_options import Features
+from skmtc.cli.inputs._feature_options import IMPORTED, Features
 from skmtc.cli.inputs._ranker_choice import (
     ARTIST_RANKERS,
     RANKERS,
@@ -25,6 +25,7 @@ from skmtc.cli.inputs._values import (
 
 __all__ = [
     "ARTIST_RANKERS",
+    "IMPORTED",
     "MAX_ROWS",
     "MAX_SONGS",
     "RANKERS",

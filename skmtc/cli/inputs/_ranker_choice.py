@@ -74,8 +74,8 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
     if "artist" in asked and features.songs.artist is not None:
         given["artist"] = features.songs.artist
     if "song_features" in asked:
-        given["song_features"] = features.song_features(new_songs=new_songs)
-        given["user_features"] = features.user_features()
+        made = features.transformers(new_songs=new_songs)
+        given |= {parameter: made[parameter] for parameter in made if parameter in asked}
     if "random_state" in asked:
         given["random_state"] = features.seed
     if name == "multitask":
@@ -86,7 +86,7 @@ def make_ranker(name, table, features, *, new_songs=False, parameters=None):
 def _recommended(table, features, new_songs):
     """Make the ranker that suits the table in all settings."""
     if new_songs:
-        features.song_features(new_songs=True)  # raise if no column describes songs
+        features.transformers(new_songs=True)  # raise if no column describes songs
     ranker = make_recommended(table.X, random_state=features.seed, **table.ids)
     # Threads in each part, in place of a process for each; it never changes the result.
     for _, part in ranker.estimators:

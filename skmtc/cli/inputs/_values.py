@@ -65,13 +65,20 @@ def whole_seed(text):
 
 
 def attributes(text):
-    """Read attributes such as age=31,country=AU; an empty text is a user without attributes."""
-    found = {}
+    """Read attributes such as age=31,country=AU; an empty text has none.
+
+    What follows a comma without a name is part of the value, as in title=run, fast.
+    """
+    found, key = {}, None
     for pair in filter(None, (part.strip() for part in text.split(","))):
-        key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
+        name, equals, value = pair.partition("=")
+        if equals and name.strip():
+            key = name.strip()
+            found[key] = value.strip()
+        elif not equals and key is not None:
+            found[key] += f", {pair}"
+        else:
             raise ArgumentTypeError(f"must be like age=31,country=AU; got {pair!r}")
-        found[key.strip()] = value.strip()
     return found
 
 

@@ -2,7 +2,7 @@
 
 from inspect import signature
 
-from skmtc.cli.inputs import make_ranker
+from skmtc.cli.inputs import IMPORTED, make_ranker
 from skmtc.cli.report._plain_text import best_of, has_best, words
 
 
@@ -76,15 +76,13 @@ def _expression(name, table, features, new_songs, parameters):
         given = {"X": None} | ids | {"n_jobs": "-1", "random_state": repr(features.seed)}
         return _call("make_ranker", given), [("skmtc", "make_ranker")]
     ranker = make_ranker(name, table, features, new_songs=new_songs, parameters=parameters)
+    code = features.code(new_songs=new_songs)
     given, names = {}, [("skmtc", type(ranker).__name__)]
     for parameter, default in signature(type(ranker)).parameters.items():
         value = getattr(ranker, parameter)
-        if parameter == "song_features" and value is not None:
-            given[parameter] = features.song_code(new_songs=new_songs)
-            names += [("skmtc.features", "SongRoles"), ("skmtc.features", "make_song_features")]
-        elif parameter == "user_features" and value is not None:
-            given[parameter] = features.user_code()
-            names += [("skmtc.features", "UserRoles"), ("skmtc.features", "make_user_features")]
+        if parameter in IMPORTED and value is not None:
+            given[parameter] = code[parameter]
+            names += [("skmtc.features", imported) for imported in IMPORTED[parameter]]
         elif parameter == "history" and value is not None:
             given[parameter] = repr(value)
             names.append(("skmtc", type(value).__name__))

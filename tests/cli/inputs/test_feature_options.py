@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from skmtc.cli.inputs._feature_options import Features
+from skmtc.cli.inputs._feature_options import IMPORTED, Features
 from skmtc.cli.inputs._read_table import Table
 
 X = pd.DataFrame(
@@ -41,7 +41,7 @@ def test_all_roles_of_songs_are_told_and_written_as_code():
     features = Features.of(Table(table, "X"))
     assert features.describes_songs
     assert features.told() == "songs are described by released, genres, album, e0 … e15"
-    assert features.song_code(new_songs=True) == (
+    assert features.code(new_songs=True)["song_features"] == (
         "make_song_features(SongRoles(song='song', date=['released'], tags=['genres'], "
         f"identity=['album'], vector={[f'e{i}' for i in range(16)]}), "
         "new_songs=True, random_state=0)"
@@ -51,8 +51,11 @@ def test_all_roles_of_songs_are_told_and_written_as_code():
 def test_what_describes_playlists_is_left_out_for_its_own_reason():
     table = X.drop(columns="user").assign(title=["my mix", "my mix", "run", "run"])
     told = Features.of(Table(table, "X", user=None)).told()
-    assert "users by age; not used: title (is free text; pass categorical=['title']" in told
-    assert Features.of(Table(table.assign(user=1), "X")).told().count("describes playlists") == 2
+    assert "users by age; playlists by title" in told
+    assert "title (" not in told
+    told = Features.of(Table(table.assign(user=1), "X")).told()
+    assert "playlists by title" in told
+    assert told.count("describes playlists") == 1  # age, which users do not have
 
 
 def test_ids_of_any_name_are_known():
@@ -67,9 +70,10 @@ def test_ids_are_never_features():
     features = Features.of(Table(lonely, "X"))
     assert features.songs.numeric == []
     assert not features.describes_songs
-    assert [name for name, _, _ in features.song_features().transformers] == ["popularity", "song"]
+    songs = features.transformers()["song_features"]
+    assert [name for name, _, _ in songs.transformers] == ["popularity", "song"]
     with pytest.raises(ValueError, match="New songs need columns that describe them"):
-        features.song_features(new_songs=True)
+        features.transformers(new_songs=True)
 
 
 def test_without_owners_playlists_are_described():
@@ -80,9 +84,17 @@ def test_without_owners_playlists_are_described():
 def test_the_code_makes_the_same_transformers():
     from skmtc import features as names
 
-    features = Features.of(Table(X, "X"), seed=3)
+    table = X.assign(playlist_title=["my mix", "my mix", "run", "run"])
+    features = Features.of(Table(table, "X"), seed=3)
     for new_songs in (False, True):
-        made = eval(features.song_code(new_songs=new_songs), vars(names))
-        assert str(made) == str(features.song_features(new_songs=new_songs))
-    assert str(eval(features.user_code(), vars(names))) == str(features.user_features())
-    assert Features.of(Table(X.drop(columns=["age", "position"]), "X")).user_code() is None
+        made = features.transformers(new_songs=new_songs)
+        code = features.code(new_songs=new_songs)
+        assert set(code) == set(made) == set(IMPORTED)
+        for parameter, expression in code.items():
+            imported = {name: getattr(names, name) for name in IMPORTED[parameter]}
+            assert str(eval(expression, imported)) == str(made[parameter])
+    plain = Features.of(Table(X.drop(columns=["age", "position"]), "X"))
+    assert list(plain.code()) == ["song_features"]
+    assert (
+        plain.transformers()["user_features"] is plain.transformers()["playlist_features"] is None
+    )

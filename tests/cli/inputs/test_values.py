@@ -15,6 +15,7 @@ def test_names_may_be_written_in_three_ways():
 def test_attributes():
     assert attributes("age=31, country=AU") == {"age": "31", "country": "AU"}
     assert attributes("") == {}
+    assert attributes("title=run, fast,mood=a=b") == {"title": "run, fast", "mood": "a=b"}
     with pytest.raises(ArgumentTypeError, match="got '=3'"):
         attributes("=3")
 
