@@ -29,6 +29,9 @@ SHARPNESS = 3.0
 # Weights grow for ever where the order of all pairs is right.
 LARGEST_WEIGHT = 20.0
 MAX_ITER = 50
+# Relative decrease at which the search ends. The mean is flat near its minimum: with 1e-6 a weight
+# may be off by .1.
+TOL = 1e-8
 # Standard errors by which the mean log rank must rise without a score, for the score to stay.
 N_ERRORS = 1.5
 # Songs to find that are looked at in each playlist; more hardly change the mean.
@@ -40,8 +43,8 @@ class Comparisons(NamedTuple):
 
     Attributes
     ----------
-    differences : ndarray of shape (n_comparisons, n_scores)
-        Scores of the candidate less those of the song to find.
+    differences : ndarray of shape (n_scores, n_comparisons)
+        Scores of the candidate less those of the song to find, in single precision.
 
     counts : ndarray of shape (n_comparisons,)
         How many candidates each stands for.
@@ -73,6 +76,8 @@ class LogRank:
         n_positives = np.bincount(comparisons.playlists)
         self.n_playlists = len(n_positives)
         self._shares = 1.0 / n_positives[comparisons.playlists]
+        ends = np.append(comparisons.starts[1:], comparisons.differences.shape[1])
+        self._sizes = ends - comparisons.starts
 
     def by_playlist(self, weights: Array) -> NDArray[np.float64]:
         """Return the mean log rank of each playlist."""
@@ -84,17 +89,20 @@ class LogRank:
         """Return the mean over playlists and its gradient."""
         ranks, slopes = self._ranks(weights)
         outer = self._shares / self.n_playlists
-        sizes = np.diff(np.append(self.comparisons.starts, len(slopes)))
-        inner = slopes * np.repeat(outer / ranks, sizes)
-        gradient = SHARPNESS * (inner @ self.comparisons.differences)
-        return float(outer @ np.log(ranks)), np.asarray(gradient, dtype=np.float64)
+        slopes *= np.repeat((outer / ranks).astype(np.float32), self._sizes)
+        gradient = SHARPNESS * (self.comparisons.differences @ slopes)
+        return float(outer @ np.log(ranks)), gradient.astype(np.float64)
 
     def _ranks(self, weights: Array) -> tuple[NDArray[np.float64], Array]:
         """Return smoothed ranks, and the slope of each sigmoid."""
-        above = expit(SHARPNESS * (self.comparisons.differences @ weights))
+        # In single precision and in place, as there are millions of comparisons.
+        above = (SHARPNESS * weights).astype(np.float32) @ self.comparisons.differences
+        expit(above, out=above)
         counted = self.comparisons.counts * above
         ranks = 1.0 + np.add.reduceat(counted, self.comparisons.starts).astype(np.float64)
-        return ranks, counted * (1.0 - above)
+        np.subtract(1.0, above, out=above)
+        counted *= above
+        return ranks, counted
 
 
 def compare_pairs(pairs: Pairs) -> Comparisons:
@@ -109,17 +117,18 @@ def compare_pairs(pairs: Pairs) -> Comparisons:
             continue
         count = np.exp(pairs.offsets[start:stop][~is_positive]).astype(np.float32)
         for positive in columns[is_positive][:MOST_POSITIVES]:
-            differences.append(others - positive)
+            differences.append((others - positive).T)
             counts.append(count)
             sizes.append(len(others))
             playlists.append(number)
     if not differences:
         nothing = np.zeros(0, dtype=np.intp)
-        empty = np.zeros((0, pairs.columns.shape[1]), dtype=np.float32)
+        empty = np.zeros((pairs.columns.shape[1], 0), dtype=np.float32)
         return Comparisons(empty, np.zeros(0, dtype=np.float32), nothing, nothing)
     _, playlist_codes = np.unique(playlists, return_inverse=True)
     starts = np.asarray(np.cumsum(sizes) - sizes, dtype=np.intp)
-    return Comparisons(np.concatenate(differences), np.concatenate(counts), starts, playlist_codes)
+    columns = np.concatenate(differences, axis=1)
+    return Comparisons(columns, np.concatenate(counts), starts, playlist_codes)
 
 
 def solve_log_rank(pairs: Pairs) -> NDArray[np.float64]:
@@ -143,10 +152,11 @@ def solve_log_rank(pairs: Pairs) -> NDArray[np.float64]:
     if len(comparisons.starts) == 0:
         return np.full(n_scores, 1.0 / n_scores)
     used = np.arange(n_scores)
-    weights, values = _minimise(comparisons, used)
+    weights, values = _minimise(comparisons, used, np.ones(n_scores))
     while len(used) > 1:
-        without = np.delete(used, weights.argmin())
-        fewer_weights, fewer_values = _minimise(comparisons, without)
+        least = weights.argmin()
+        without = np.delete(used, least)
+        fewer_weights, fewer_values = _minimise(comparisons, without, np.delete(weights, least))
         worse = fewer_values - values
         error = worse.std() / np.sqrt(len(worse))
         if worse.mean() > N_ERRORS * error:
@@ -158,20 +168,19 @@ def solve_log_rank(pairs: Pairs) -> NDArray[np.float64]:
 
 
 def _minimise(
-    comparisons: Comparisons, used: NDArray[np.intp]
+    comparisons: Comparisons, used: NDArray[np.intp], start: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the best weights of some scores, and the mean log rank of each playlist."""
-    loss = LogRank(comparisons._replace(differences=comparisons.differences[:, used]))
-    start = np.full(len(used), 1.0)
+    loss = LogRank(comparisons._replace(differences=comparisons.differences[used]))
     found = minimize(
         loss.derivatives,
         start,
         jac=True,
         method="L-BFGS-B",
         bounds=[(0.0, LARGEST_WEIGHT)] * len(used),
-        options={"maxiter": MAX_ITER},
+        options={"maxiter": MAX_ITER, "ftol": TOL},
     )
     weights = np.asarray(found.x)
     if not weights.any():  # every score misleads: one is as good as another
-        weights = start
+        weights = np.ones(len(used))
     return weights, loss.by_playlist(weights)

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.extmath import safe_sparse_dot
+from threadpoolctl import threadpool_limits
 
 from skmtc._table.queries import Songs
 from skmtc._utils.sparse import add_sparse
@@ -68,9 +69,11 @@ def fit_weights(rankers, held, rng):
     coef = np.full((len(WHAT), len(WHO), len(rankers)), np.nan)
     n_held_out = np.zeros(coef.shape[:2], dtype=np.intp)
     if len(held):
-        for kind, who, pairs in _pairs_of_situations(rankers, held, rng):
-            n_held_out[kind, who] = len(pairs.sizes)
-            coef[kind, who] = solve_log_rank(pairs)
+        # Products of blocks are small: threads of BLAS would take more time than they save.
+        with threadpool_limits(1, user_api="blas"):
+            for kind, who, pairs in _pairs_of_situations(rankers, held, rng):
+                n_held_out[kind, who] = len(pairs.sizes)
+                coef[kind, who] = solve_log_rank(pairs)
     for kind in range(len(WHAT)):
         for who in np.flatnonzero(n_held_out[kind] == 0):
             coef[kind, who] = _weights_of_nearest(coef[kind], n_held_out[kind], who)
