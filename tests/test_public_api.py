@@ -37,6 +37,7 @@ ALLOWED = {
         "_table",
         "_utils",
         "_version",
+        "features",
         "metrics",
         "model_selection",
         "optimize",

@@ -64,14 +64,17 @@ class BaseColumnEncoder(
         Returns
         -------
         features : ndarray or csr_array of shape (n_songs, n_features_out)
-            One row per song; the features of the first column come first.
+            One row per song; the features of the first column come first. If nothing was frequent
+            enough to be encoded, there is one feature of zeros.
         """
         check_is_fitted(self)
         frame = self._read(X, reset=False)
         blocks = [self._transform_column(frame[label], j) for j, label in enumerate(frame.columns)]
-        if any(issparse(block) for block in blocks):
-            return csr_array(hstack(blocks, format="csr"))
-        return np.hstack(blocks)
+        is_sparse = any(issparse(block) for block in blocks)
+        if not any(block.shape[1] for block in blocks):
+            # A feature of zeros, as a ColumnTransformer needs at least one of each sparse part.
+            blocks = [csr_array((len(frame), 1)) if is_sparse else np.zeros((len(frame), 1))]
+        return csr_array(hstack(blocks, format="csr")) if is_sparse else np.hstack(blocks)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Name the features.
@@ -89,7 +92,7 @@ class BaseColumnEncoder(
         check_is_fitted(self)
         columns = super().get_feature_names_out(input_features)  # checks them
         names = [name for j, column in enumerate(columns) for name in self._column_names(column, j)]
-        return np.asarray(names, dtype=object)
+        return np.asarray(names or [f"{columns[0]}_none"], dtype=object)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

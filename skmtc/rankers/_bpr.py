@@ -58,13 +58,14 @@ class PairwiseRanker(FeatureRanker):
     batch_size : int, default=1024
         How many pairs share a step.
 
-    song_features : transformer, "passthrough" or None, default=None
+    song_features : transformer, list of columns, "auto", "passthrough" or None, default=None
         Makes the features of songs. It is cloned and fitted on one row per distinct song,
         `fit_transform(songs, membership)`, where `membership` is the sparse songs x playlists
-        matrix of 1-based positions. None takes the numeric columns that describe songs,
-        "passthrough" every column that is not an id.
+        matrix of 1-based positions. "auto" uses all that the table tells of songs, by
+        `make_song_features`; None the numeric columns that describe songs, or "auto" if there are
+        none; a list the columns it names; "passthrough" every column that is not an id.
 
-    user_features : transformer, "passthrough" or None, default=None
+    user_features : transformer, "auto", "passthrough" or None, default=None
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
         is fitted on one row per distinct user. None: attributes are not used.
 

@@ -76,12 +76,13 @@ class MatrixFactorizationRanker(FeatureRanker):
         user's playlists. "auto" does as the paper: users for known songs, and, if there is a
         content model, also playlists for new songs.
 
-    song_features : transformer, list of columns, "passthrough" or None, default=None
+    song_features : transformer, list of columns, "auto", "passthrough" or None, default=None
         Makes the features of songs for `content_model`. It is cloned and fitted on one row per
         distinct song, `fit_transform(songs, membership)`, where `membership` is the sparse
-        songs x playlists matrix of 1-based positions. None takes the numeric columns that
-        describe songs, if there are any, a list those that it names, "passthrough" every column
-        that is not an id. A scaler gets the numeric columns that describe songs.
+        songs x playlists matrix of 1-based positions. "auto" uses all that the table tells of
+        songs, by `make_song_features`; None the numeric columns that describe songs, if there are
+        any; a list the columns it names; "passthrough" every column that is not an id. A scaler
+        gets the numeric columns that describe songs.
 
     content_model : regressor, "mlp" or None, default="mlp"
         Predicts the factors of a song from its features. "mlp" is an `MLPRegressor` with one
@@ -90,7 +91,7 @@ class MatrixFactorizationRanker(FeatureRanker):
         it, it is fitted when the first of them is scored; to have it done before, ask for
         `content_model_`.
 
-    user_features : transformer, "passthrough" or None, default=None
+    user_features : transformer, "auto", "passthrough" or None, default=None
         Makes the attributes of users, by whose cosine new users are compared with known ones. It
         is fitted on one row per distinct user. None: attributes are not used.
 
@@ -186,6 +187,8 @@ class MatrixFactorizationRanker(FeatureRanker):
         "new_factors_": Several(FACTORS, optional=True),
         "_content": Plain(dict),
     }
+
+    features_for_new_songs_only = True
 
     def __init__(
         self,

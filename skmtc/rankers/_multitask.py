@@ -84,22 +84,25 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
     push : float, default=1.0
         The larger, the more the lowest-ranked songs of a playlist count (the paper's p).
 
-    song_features : transformer, list of columns, "passthrough" or None, default=None
+    song_features : transformer, list of columns, "auto", "passthrough" or None, default=None
         Makes the features of songs; see :ref:`features`. It is cloned and fitted on one row per
         distinct song, `fit_transform(songs, membership)`, with `membership` the sparse songs x
-        playlists matrix of 1-based positions. None uses the numeric columns that describe songs,
-        a list the columns it names, "passthrough" every column that is not an id. A scaler is
-        applied to the numeric columns that describe songs. The parts ``identity`` and
+        playlists matrix of 1-based positions. "auto" uses all that the table tells of songs, by
+        `make_song_features`; None the numeric columns that describe songs, or "auto" if there are
+        none; a list the columns it names; "passthrough" every column that is not an id. A scaler
+        is applied to the numeric columns that describe songs. The parts ``identity`` and
         ``tag_identity`` of a ColumnTransformer are not used: use the history term "artist".
 
-    user_features : transformer, "passthrough" or None, default=None
+    user_features : transformer, "auto", "passthrough" or None, default=None
         Makes the attributes of users, one row per distinct user. New users are compared with
-        known ones by the cosine of their attributes. None: attributes are not used.
+        known ones by the cosine of their attributes. "auto" uses what the table tells of users,
+        by `make_user_features`. None: attributes are not used.
 
-    playlist_features : transformer, "passthrough" or None, default=None
+    playlist_features : transformer, "auto", "passthrough" or None, default=None
         Makes the attributes of playlists, such as words of their titles, one row per distinct
         playlist. The weights of the playlists with the most similar attributes are added to the
-        score of a new playlist; see :ref:`playlist-titles`. None: attributes are not used.
+        score of a new playlist; see :ref:`playlist-titles`. "auto" uses what the table tells of
+        playlists, by `make_playlist_features`. None: attributes are not used.
 
     n_neighbors : int, default=10
         Number of similar users (or, with `playlist_features`, playlists) whose weights score a new

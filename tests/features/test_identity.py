@@ -46,9 +46,9 @@ def test_memory_grows_with_songs_only():
     assert features.nnz <= len(songs)
 
 
-def test_a_column_without_values_has_no_features():
+def test_a_column_without_values_is_a_feature_of_zeros():
     empty = pd.DataFrame({"album": [None, None]}, dtype=object)
-    assert IdentityEncoder().fit_transform(empty).shape == (2, 0)
+    assert IdentityEncoder().fit_transform(empty).shape == (2, 1)
 
 
 def test_wrong_parameter():

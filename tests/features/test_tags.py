@@ -107,7 +107,7 @@ def test_columns_are_encoded_each_on_its_own():
 
 def test_a_fold_without_tags_has_a_feature_of_zeros():
     empty = pd.DataFrame({"tags": [None, None, ""]}, dtype=object)
-    assert TagEncoder().fit_transform(empty).shape == (3, 0)
+    assert TagEncoder().fit_transform(empty).shape == (3, 1)
     np.testing.assert_array_equal(TagEncoder(n_components=3).fit_transform(empty), np.zeros((3, 1)))
 
 

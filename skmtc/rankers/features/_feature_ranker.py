@@ -34,6 +34,8 @@ class FeatureRanker(BaseRanker):
     # Whether the ranker can learn weights for each of thousands of artists, albums and tags. Others
     # leave the parts of `song_features` out that have one feature for each.
     uses_identities = False
+    # Whether only new songs are scored by features, which then have no vectors of known songs.
+    features_for_new_songs_only = False
     # Label of the column of weights, which is no feature.
     weight_label = None
 

@@ -15,21 +15,39 @@ from sklearn.pipeline import Pipeline
 from skmtc._table import describing_columns
 from skmtc._table.near_names import check_columns_of
 from skmtc._utils.memory_errors import features_fit_memory
+from skmtc.features import (
+    guess_playlist_roles,
+    guess_song_roles,
+    guess_user_roles,
+    make_playlist_features,
+    make_song_features,
+    make_user_features,
+)
 from skmtc.rankers.features._columns import Columns
 
+# How the attributes of users and playlists are guessed.
+GUESSED = {
+    "user": (guess_user_roles, make_user_features),
+    "playlist": (guess_playlist_roles, make_playlist_features),
+}
 # Parts of `make_song_features` with one feature for each of thousands of artists, albums and tags.
 IDENTITY_PARTS = frozenset({"identity", "tag_identity"})
 
 
-def song_transformer(song_features, frame, columns):
+def song_transformer(song_features, frame, columns, *, new_songs=False, random_state=None):
     """Return the unfitted transformer that `song_features` stands for.
 
-    None stands for the numeric columns that describe songs, "passthrough" for every column that
-    is not an id, a list for the columns that it names; without any, only the constant feature is
-    left. A scaler of scikit-learn gets the numeric columns that describe songs.
+    "auto" stands for `make_song_features` of the table, None for the numeric columns that describe
+    songs or, without any, for "auto"; "passthrough" for every column that is not an id, a list for
+    the columns that it names; with an empty list, only the constant feature is left. A scaler of
+    scikit-learn gets the numeric columns that describe songs.
     """
-    if song_features is None:
+    if song_features is None or _is_auto(song_features):
         chosen = numeric_song_columns(frame, columns)
+        # Columns of arrays have no names, by which roles could be guessed.
+        if _has_names(frame) and (_is_auto(song_features) or not chosen):
+            roles = guess_song_roles(frame, **_ids(columns))
+            return make_song_features(roles, new_songs=new_songs, random_state=random_state)
     elif isinstance(song_features, str) and song_features == "passthrough":
         chosen = [c for c in frame.columns if c not in columns]
         _check_numeric(frame, chosen)
@@ -40,13 +58,27 @@ def song_transformer(song_features, frame, columns):
         return ColumnTransformer([("numeric", clone(song_features), list(chosen))])
     else:
         return _clone(song_features, "song_features")
-    if not chosen and song_features is None:
+    if not chosen and (song_features is None or _is_auto(song_features)):
         raise ValueError(
             "Songs need at least one numeric column that describes them; got none among "
             f"n_features={frame.shape[1]} columns {list(frame.columns)}. Add feature columns to "
-            "the table, or pass as `song_features` a transformer that makes features."
+            "the array, pass a DataFrame, whose ids suffice, or pass as `song_features` a "
+            "transformer that makes features."
         )
     return Columns(list(chosen))
+
+
+def _is_auto(features):
+    return isinstance(features, str) and features == "auto"
+
+
+def _has_names(frame):
+    return all(isinstance(label, str) for label in frame.columns)
+
+
+def _ids(columns):
+    """Return the labels of the id columns by role."""
+    return {"user": columns.user, "playlist": columns.playlist, "song": columns.song}
 
 
 def without_identities(transformer):
@@ -68,10 +100,15 @@ def numeric_song_columns(frame, columns):
 def attribute_transformer(features, subject, frame, columns):
     """Return the unfitted transformer that `user_features` or `playlist_features` stands for.
 
-    `subject` is "user" or "playlist". None stands for None.
+    `subject` is "user" or "playlist". None stands for None, "auto" for `make_user_features` or
+    `make_playlist_features` of the table, or for None if no column describes the subject.
     """
     if features is None:
         return None
+    if _is_auto(features):
+        guess, make = GUESSED[subject]
+        roles = guess(frame, **_ids(columns)) if _has_names(frame) else None
+        return make(roles) if roles is not None and roles.used else None
     name = f"{subject}_features"
     if isinstance(features, str) and features == "passthrough":
         described = describing_columns(frame, columns)
@@ -221,7 +258,7 @@ def _check_numeric(frame, chosen):
 def _clone(transformer, name):
     if not hasattr(transformer, "fit_transform"):
         raise TypeError(
-            f"`{name}` must be a scikit-learn transformer, 'passthrough' or None; got "
+            f"`{name}` must be a scikit-learn transformer, 'auto', 'passthrough' or None; got "
             f"{transformer!r}. Pass e.g. a ColumnTransformer."
         )
     return clone(transformer)

@@ -56,7 +56,13 @@ def fit_song_features(ranker, table, frame):
         Features of the catalogue, and the fitted attributes.
     """
     frame = without_weights(ranker, frame)
-    transformer = song_transformer(ranker.song_features, frame, table.columns)
+    transformer = song_transformer(
+        ranker.song_features,
+        frame,
+        table.columns,
+        new_songs=ranker.features_for_new_songs_only,
+        random_state=ranker.random_state,
+    )
     if not ranker.uses_identities:
         transformer = without_identities(transformer)
     if not ranker.reader.is_array:

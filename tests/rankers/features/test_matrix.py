@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -15,8 +17,15 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skmtc import MultitaskPlaylistRanker, RidgeRanker
+from skmtc import (
+    MatrixFactorizationRanker,
+    MultitaskPlaylistRanker,
+    PairwiseRanker,
+    RidgeRanker,
+)
 from skmtc.datasets import make_playlists
+from skmtc.features import make_song_features
+from skmtc.model_selection import ColdPlaylistSplit
 
 
 @pytest.fixture(scope="module")
@@ -126,10 +135,74 @@ def test_bad_features_are_told(X, change, parameters, message):
         _fit(X.assign(**change), **parameters)
 
 
+def test_auto_makes_the_features_of_make_song_features(X):
+    for Ranker in (MultitaskPlaylistRanker, RidgeRanker, PairwiseRanker):
+        auto = Ranker(song_features="auto", random_state=0).fit(X)
+        made = Ranker(song_features=make_song_features(X, random_state=0), random_state=0).fit(X)
+        assert auto.feature_names_out_.tolist() == made.feature_names_out_.tolist()
+        assert "tags__genre_rock" in auto.feature_names_out_
+        np.testing.assert_array_equal(auto.predict(X), made.predict(X))
+
+
+def test_auto_guesses_by_the_training_rows_alone(X):
+    new = X["song"].isin(X["song"].unique()[::5])
+    known = X[~new]
+    auto = RidgeRanker(song_features="auto", random_state=0).fit(known)
+    changed = pd.concat([known, X[new].assign(genre="unheard", artist="unheard")])
+    again = clone(auto).fit(changed.iloc[: len(known)])
+    np.testing.assert_array_equal(auto.predict(X), again.predict(X))
+
+
+def test_auto_uses_what_is_known_of_users_and_playlists(X):
+    titles = {p: f"mix of {u}" for p, u in zip(X["playlist"], X["user"], strict=True)}
+    table = X.assign(title=[f"{titles[p]} {i % 3}" for i, p in enumerate(X["playlist"])])
+    table["title"] = table.groupby("playlist")["title"].transform("first")
+    ranker = _fit(table, song_features="auto", user_features="auto", playlist_features="auto")
+    assert "numeric__age" in ranker.user_features_.get_feature_names_out()
+    assert "text__title_mix" in ranker.playlist_features_.get_feature_names_out()
+    nothing = _fit(X[["user", "playlist", "song"]], user_features="auto", playlist_features="auto")
+    assert nothing.user_features_ is nothing.playlist_features_ is None
+
+
+def test_ids_alone_are_enough(X):
+    ids = X[["user", "playlist", "song"]]
+    ranker = _fit(ids, random_state=0)
+    parts = {name.split("__")[0] for name in ranker.feature_names_out_[:-1]}
+    assert parts == {"popularity", "song"}
+    np.testing.assert_array_equal(
+        ranker.predict(X), _fit(ids, song_features="auto", random_state=0).predict(X)
+    )
+
+
+def test_columns_of_arrays_have_no_roles(X):
+    codes = X[["user", "playlist", "song"]].apply(lambda column: pd.factorize(column)[0])
+    array = np.column_stack([codes, X[["x0", "x1"]]])
+    positions = {"user": 0, "playlist": 1, "song": 2}
+    auto = _fit(array, song_features="auto", user_features="auto", **positions)
+    np.testing.assert_array_equal(auto.predict(array), _fit(array, **positions).predict(array))
+    assert auto.user_features_ is None
+    with pytest.raises(ValueError, match=r"at least one numeric column.*pass a DataFrame"):
+        _fit(codes.to_numpy(), **positions)
+
+
+def test_a_content_model_gets_the_features_of_new_songs(X):
+    ranker = MatrixFactorizationRanker(song_features="auto", content_model=Ridge()).fit(X)
+    parts = {name.split("__")[0] for name in ranker.feature_names_out_}
+    assert "artist" in parts
+    assert not parts & {"song", "popularity"}
+
+
+def test_auto_works_in_a_grid_search(X):
+    search = GridSearchCV(
+        MultitaskPlaylistRanker(song_features="auto", tol=0.05, random_state=0),
+        {"user_l2": [0.1, 1.0], "song_features": ["auto", None]},
+        cv=ColdPlaylistSplit(user_size=0.9, min_song_count=1, random_state=0),
+    ).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
 def test_no_features_at_all_are_told(X):
     ids = X[["user", "playlist", "song"]]
-    with pytest.raises(ValueError, match="at least one numeric column"):
-        _fit(ids)
     with pytest.raises(ValueError, match="fit_intercept=False"):
         _fit(ids, song_features="passthrough", fit_intercept=False)
     with pytest.raises(TypeError, match="`song_features` must be a scikit-learn transformer"):
