@@ -17,9 +17,8 @@ from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.sparse import as_ones, with_empty_row
 from skmtc._utils.validation import check_choice
 from skmtc.metrics import Ranking
-from skmtc.rankers._scoring import BlockScorer, score_block
-from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers.recommend import blocked_pairs, read_candidates, seen_candidates
+from skmtc.rankers.scoring import BlockScorer, score_block, warn_equal_scores
 
 # Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
 BLOCKED_BYTES = 32

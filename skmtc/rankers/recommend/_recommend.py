@@ -9,8 +9,6 @@ from sklearn.utils import check_random_state
 from skmtc._table.queries import is_everything
 from skmtc._typing import Seed
 from skmtc._utils.validation import check_number
-from skmtc.rankers._scoring import BlockScorer
-from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._diversity import Diversify, check_diversity
@@ -18,6 +16,7 @@ from skmtc.rankers.recommend._frame import recommendation_frame
 from skmtc.rankers.recommend._prepared import prepare
 from skmtc.rankers.recommend._seen import seen_candidates
 from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs
+from skmtc.rankers.scoring import BlockScorer, warn_equal_scores
 
 
 class RecommendOptions(TypedDict, total=False):

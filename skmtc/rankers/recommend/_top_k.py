@@ -13,8 +13,8 @@ from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
 from skmtc._utils.threads import Threads
-from skmtc.rankers._scoring import ADDED_BYTES, SCORE_BYTES, row_products
 from skmtc.rankers.recommend._prepared import LARGEST_IN_SINGLE, PreparedSongs
+from skmtc.rankers.scoring import ADDED_BYTES, SCORE_BYTES, row_products
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
 # the scores of twice as many leave the caches.

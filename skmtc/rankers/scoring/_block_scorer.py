@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import row_batches
 from skmtc._utils.sparse import add_sparse, stored_values
-from skmtc.rankers._ties import scores_are_equal
+from skmtc.rankers.scoring._ties import scores_are_equal
 
 # Bytes per pair of a query and a song while they are scored, and while terms are added to scores if
 # all of them are stored.
