@@ -13,7 +13,7 @@ from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_st
 from skmtc._utils.fitted_state import Array, Nested, Part, Plain, check_fitted_state
 from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.optimize import SOLVERS
+from skmtc.optimize import PENALTIES, SOLVERS
 from skmtc.rankers.features import (
     WEIGHTS,
     FeatureRanker,
@@ -32,7 +32,6 @@ from skmtc.rankers.fitting import (
 )
 from skmtc.rankers.history import append_vectors
 from skmtc.rankers.multitask import (
-    PENALTIES,
     append_users,
     append_weights,
     check_history,

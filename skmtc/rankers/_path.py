@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from skmtc._typing import Table
-from skmtc.optimize import SOLVERS
+from skmtc.optimize import PENALTIES, SOLVERS
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
 from skmtc.rankers.features import learn_features
 from skmtc.rankers.multitask import (
-    PENALTIES,
     check_penalties,
     fit_history,
     make_objective,

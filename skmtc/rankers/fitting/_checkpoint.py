@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from skmtc._utils.atomic_files import whole_file
 from skmtc._utils.fitted_state import Array, Sizes
-from skmtc.optimize import SolverResult
+from skmtc.optimize import PENALTIES, SolverResult
 
 VERSION = 2
 
@@ -222,7 +222,7 @@ def _fingerprint(objective, solver):
     features = objective.features.astype(np.float32)
     parts = [features.data, features.indices, features.indptr] if issparse(features) else [features]
     membership = objective.membership
-    names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept")
+    names = (*PENALTIES, "push", "loss", "fit_intercept")
     parameters = {name: getattr(objective, name) for name in names} | {"solver": solver}
     return {
         "memberships": _digest(
