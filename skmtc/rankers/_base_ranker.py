@@ -275,7 +275,7 @@ class BaseRanker(RankerContract):
     def forget(self, users: ArrayLike) -> Self:
         """Remove users and everything stored about them alone.
 
-        This removes their ids, attributes, weights and playlists, and songs that nobody else has.
+        This removes their ids, attributes, weights and playlists, and songs that no other user has.
         Scores of other users and playlists do not change, except where they depend on the removed
         songs. What was learned from many users together, such as shared weights, stays: to remove
         a user's influence on it, call `fit` without the user.

@@ -1,4 +1,4 @@
-"""Many settings of the penalties, each from the weights of a stronger one."""
+"""Fit many settings of the penalties, each from the weights of a stronger one."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -44,7 +44,7 @@ def regularization_path(
 
     penalties : list of dict
         Settings of `user_l2`, `playlist_l1` and `shared_l1`, in any order, such as a
-        `ParameterGrid` gives them.
+        `ParameterGrid`.
 
     Returns
     -------

@@ -187,7 +187,7 @@ class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
         }
 
     def snapshot(self):
-        """Return a copy with the attributes of this moment, whatever other threads change.
+        """Return a copy with the current attributes, which other threads do not change.
 
         :meta private:
         """

@@ -1,4 +1,4 @@
-"""A test table as a fitted ranker sees it: who asks, for which songs, and what is true.
+"""The test set of a table: its queries, the candidates, and which of them are in the playlists.
 
 All evaluation goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-from skmtc._table.queries import Songs, distinct
+from skmtc._table import Songs, distinct, first_rows
 from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.sparse import as_ones, with_empty_row
 from skmtc._utils.validation import check_choice
@@ -26,13 +26,13 @@ BLOCKED_BYTES = 32
 MOST_ROWS = 256
 
 
-class Block(NamedTuple):
+class PlaylistBlock(NamedTuple):
     """Playlists that are ranked together.
 
     Attributes
     ----------
     positions : ndarray of shape (n,)
-        Which playlists of the test_set these are.
+        Positions of the playlists in the test set.
 
     vectors : ndarray or csr_array of shape (n_rows, n_dimensions)
         Their distinct vectors.
@@ -41,7 +41,7 @@ class Block(NamedTuple):
         Which of the vectors each playlist has.
 
     added : list of csr_array of shape (n_rows, n_songs)
-        Parts of what their scores have beyond inner products; empty for nothing.
+        Matrices whose sum is added to the inner products; empty if there are none.
     """
 
     positions: np.ndarray
@@ -138,7 +138,7 @@ class TestSet:
 
         Yields
         ------
-        block : Block
+        block : PlaylistBlock
             Playlists; each comes in one block.
         """
         scorer, n_songs = self.scorer, self.song_vectors.shape[0]
@@ -157,7 +157,9 @@ class TestSet:
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
                 added = scorer.added(asked[rows])
-                yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
+                yield PlaylistBlock(
+                    positions[block], vectors[rows], row_of_query[block] - start, added
+                )
         if n_equal and self.warn_equal is not None:
             self.warn_equal(n_equal)
 
@@ -167,7 +169,7 @@ class TestSet:
         if not self.scorer.adds_terms:
             return first, inverse
         queries = self.scorer.queries.take(positions)
-        # What is added depends on nothing but the ids, of which -1 stands for a new one.
+        # Added scores depend on the ids only, of which -1 stands for a new one.
         return distinct(inverse, queries.users + 1, queries.playlists + 1)
 
     def ranking(self, block):
@@ -192,7 +194,7 @@ class TestSet:
 
 
 def build_test_set(ranker, frame, candidates, exclude_seen=True):
-    """Make the test_set of a test table; see `BaseRanker.__skmtc_test_set__`."""
+    """Build the test set of a table; see `BaseRanker.__skmtc_test_set__`."""
     if isinstance(candidates, str):
         check_choice("candidates", candidates, {"auto", "all"})
     queries, query_of_row = ranker.reader.distinct_queries(frame)
@@ -251,15 +253,13 @@ def distinct_rows(vectors):
     else:
         keys[:] = [row.tobytes() for row in vectors]
     inverse = pd.factorize(keys)[0]
-    first = np.empty(inverse.max() + 1, dtype=np.intp)
-    first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
-    return first, inverse
+    return first_rows(inverse, inverse.max() + 1), inverse
 
 
 def _read_ranked(ranker, candidates, queries, songs):
-    """Return the songs to rank, the column of each of the table's songs, and who may have which.
+    """Return the candidates, the column of each song of the table, and the allowed pairs.
 
-    The column is -1 for a song that is no candidate.
+    The column is -1 for a song that is no candidate; pairs are None if all are allowed.
     """
     if isinstance(candidates, str):
         if candidates == "auto" and songs.is_new.all():

@@ -92,7 +92,7 @@ def _named_like(role, columns):
 
 
 def _parts(name):
-    """Return the words of a name without what says that it is an id, and that ending."""
+    """Return the words of a name without endings such as "id", and that ending."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     words = [word for word in re.split(r"[^a-z]+", words) if word]
     kept = [word for word in words if word not in (*ID_ENDINGS, *NAME_ENDINGS)]
@@ -100,7 +100,7 @@ def _parts(name):
 
 
 def _by_values(path, role, found, taken):
-    """Return the column whose values go with those of the other id as ids do; None if none does.
+    """Return the column whose pairs with the other id look like memberships; None if none does.
 
     A song is in a playlist once, in several playlists, and a playlist has several songs. Of
     several columns, the one with most values is the finest: a playlist is finer than its owner.

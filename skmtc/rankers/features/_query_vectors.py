@@ -1,4 +1,4 @@
-"""How queries are scored: the weights of the playlist and the user, and of similar ones for new."""
+"""The vectors of queries: weights of the playlist and the user, or of similar ones for new ids."""
 
 import numpy as np
 

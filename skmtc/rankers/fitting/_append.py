@@ -1,4 +1,4 @@
-"""What a table adds to a fitted ranker: ids in their sorted places, memberships at the ends."""
+"""Append the rows of a table to those of a fitted ranker; ids stay sorted."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class AppendedTable:
         The first row of each new song, user and playlist, in the order of their codes.
 
     left_out : dict of str to int
-        What does not count of the new rows, by reason.
+        Number of new rows and playlists that do not count, by reason.
     """
 
     songs: Ids
@@ -186,7 +186,7 @@ def _append_memberships(known, song, playlist):
 
 
 def _next_positions(playlists, lengths):
-    """Return each new song of a playlist, in order, the next position after its last."""
+    """Return the position of each new song: the next after the last of its playlist."""
     order = np.argsort(playlists, kind="stable")
     in_order = playlists[order]
     starts = np.searchsorted(in_order, in_order)

@@ -36,7 +36,7 @@ def read_rows(ranker, X, *, reset):
     if reset or not ranker.reader.finds_columns_by_name:
         validate_data(ranker, frame, reset=reset, skip_check_array=True)
         return frame
-    # Columns may be missing here: whatever needs a missing column raises its own error.
+    # Columns may be missing here: code that needs one raises its own error.
     check_names(frame.columns, ranker.feature_names_in_)
     return frame[[c for c in ranker.feature_names_in_ if c in frame.columns]]
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-from skmtc._table import is_table, read_ids, shown, to_frame
-from skmtc._table.queries import Songs
+from skmtc._table import Songs, first_rows, is_table, read_ids, shown, to_frame
 
 KINDS = (
     "None, a list or array of song ids, a table of songs, a table of queries and songs, or a "
@@ -27,7 +26,7 @@ def read_candidates(ranker, candidates, queries=None):
         As for `recommend`.
 
     queries : Queries or None, default=None
-        Who asks; None where candidates are the same for all.
+        The queries; None if candidates are the same for all.
 
     Returns
     -------
@@ -171,8 +170,7 @@ def _distinct_songs(ids, known):
     Also return the first row of each song, and the song of each row.
     """
     song_of_row, distinct = pd.factorize(np.asarray(ids), sort=False)
-    first = np.empty(len(distinct), dtype=np.intp)
-    first[song_of_row[::-1]] = np.arange(len(song_of_row))[::-1]
+    first = first_rows(song_of_row, len(distinct))
     codes = known.codes(distinct)
     order = np.lexsort((first, codes, codes < 0))
     place = np.empty(len(order), dtype=np.intp)
@@ -181,7 +179,7 @@ def _distinct_songs(ids, known):
 
 
 def _warn_left_out(n_strangers, n_unknown, n_rows):
-    told = [
+    reasons = [
         f"{count} of {what}"
         for count, what in (
             (n_strangers, "users or playlists that are neither asked for nor known"),
@@ -189,9 +187,9 @@ def _warn_left_out(n_strangers, n_unknown, n_rows):
         )
         if count
     ]
-    if told:
+    if reasons:
         warnings.warn(
-            f"Left out of {n_rows} rows of candidates: {'; '.join(told)}. Correct their ids, or "
+            f"Left out of {n_rows} rows of candidates: {'; '.join(reasons)}. Correct their ids, or "
             "add the columns that describe new songs.",
             stacklevel=5,
         )

@@ -17,7 +17,7 @@ def recommendation_frame(ranker, queries, songs, best, scores):
         Fitted ranker, with the names of columns and the columns of its songs.
 
     queries : Queries
-        Who asked; the ids in their rows come first.
+        The queries; the ids in their rows come first.
 
     songs : Songs
         The candidates.

@@ -48,7 +48,7 @@ class Options:
 
 
 def recommend(ranker, X, options):
-    """Recommend songs; `ranker` is a snapshot that nobody changes."""
+    """Recommend songs; `ranker` is a snapshot, which other threads do not change."""
     queries = ranker.reader.queries(ranker.reader.as_frame(X))
     songs, allowed = read_candidates(ranker, options.candidates, queries)
     seen = seen_candidates(ranker, queries, songs, options.exclude_seen)
