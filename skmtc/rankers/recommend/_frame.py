@@ -5,8 +5,6 @@ import pandas as pd
 
 from skmtc.rankers.recommend._song_columns import song_table
 
-OWN_COLUMNS = ("rank", "score")
-
 
 def recommendation_frame(ranker, queries, songs, best, scores):
     """Lay out recommendations as one table.
