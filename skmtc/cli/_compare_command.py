@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
+from skmtc._compare import Evaluation, fit_all, fits_by_fold, fits_by_playlist
 from skmtc._evaluate import summarize
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._progress_lines import (
@@ -241,6 +241,7 @@ class Run:
         columns = ["ranker", "cv", "fold", "user", "playlist", *self.metrics]
         rows, playlists, intervals = [], [], {}
         examples = Examples(self.table, self.features, self.names, *splits[0])
+        evaluation = Evaluation(computed, error_score=np.nan, inspect=examples.inspect)
         for name in self.rankers:
             progress.start(f"{setting}: {name}", self.seconds[name])
             try:
@@ -248,14 +249,7 @@ class Run:
             except CommandError as error:
                 rows.append(_failed(name, computed, error))
             else:
-                fits = fit_all(
-                    {name: ranker},
-                    self.table.X,
-                    {setting: splits},
-                    computed,
-                    error_score=np.nan,
-                    inspect=examples.inspect,
-                )
+                fits = fit_all({name: ranker}, self.table.X, {setting: splits}, evaluation)
                 row = fits_by_fold(fits, computed, np.nan)
                 means = row[[*computed, "fit_time", "score_time"]].mean(skipna=False)
                 rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
@@ -285,12 +279,12 @@ def _intervals(by_playlist, seed):
 
 
 def _stacked(tables, columns):
-    """Concatenate tables; there may be none."""
+    """Return concatenated tables; a table without rows if there are none."""
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
 def _sorted(rows, metrics):
-    """Put the best rankers by the first metric that has a best first, and failed ones last."""
+    """Return rows sorted by the first metric that has a best, with failed rankers last."""
     chosen = next((m for m in metrics if has_best(m)), metrics[0])
     return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 

@@ -174,7 +174,7 @@ class MultitaskObjective:
         self._derive()
 
     def _derive(self) -> None:
-        """Derive what depends on the order of playlists."""
+        """Set the attributes that depend on the order of playlists."""
         self.playlists_of_user = np.bincount(self.user_of_playlist)
         self.positives = Positives(self.features, self.membership)
         self.negative_weights = self._sum_negative_weights()

@@ -329,5 +329,5 @@ class CentredColumns:
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:
-    """Divide; 0 where both are 0, as they are for a target that is solved already."""
+    """Return ratios; 0 where the denominator is 0, as for a target that is solved already."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

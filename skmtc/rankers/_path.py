@@ -118,5 +118,5 @@ def _complete(ranker, setting):
 
 
 def _strength(setting):
-    """Order settings: the larger the penalties, as a product, the stronger."""
+    """Return the logarithm of the product of the penalties, which orders settings."""
     return sum(np.log(max(setting[name], 1e-300)) for name in PENALTIES)

@@ -222,13 +222,6 @@ class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
             self._catalogue_cache = CatalogueCache()
         return self._catalogue_cache
 
-    def lasting_attributes(self):
-        """Return parameters and fitted attributes, without those derived from them.
-
-        :meta private:
-        """
-        return [value for name, value in vars(self).items() if name not in self._derived]
-
     @property
     def known_artists(self):
         """Artists of the songs of `fit`; None if these have none.

@@ -197,9 +197,11 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
     """Build the test set of a table; see `BaseRanker.__skmtc_test_set__`."""
     if isinstance(candidates, str):
         check_choice("candidates", candidates, {"auto", "all"})
+    # 1. Read playlists and songs, and choose the candidates.
     queries, query_of_row = ranker.reader.distinct_queries(frame)
     songs, song_of_row = ranker.reader.distinct_songs(frame)
     ranked, column_of_song, allowed = _read_ranked(ranker, candidates, queries, songs)
+    # 2. Positives: the rows of the table whose songs are candidates.
     column_of_row = column_of_song[song_of_row]
     found = np.flatnonzero(column_of_row >= 0)  # songs that are no candidates cannot be found
     y_true = csr_array(
@@ -208,9 +210,11 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
     )
     if allowed is not None:
         y_true = csr_array(y_true.multiply(allowed)).astype(bool)
+    # 3. Songs to ignore, because the playlist or its user has them in training.
     ignore = seen_candidates(ranker, queries, ranked, exclude_seen)
     if ignore is not None and exclude_seen == "user":
         y_true = csr_array(y_true > ignore)
+    # 4. The setting of each playlist, and the scorer.
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker.reader.find_columns(queries.rows, ("playlist",))
     scorer = BlockScorer(ranker, queries, ranked)

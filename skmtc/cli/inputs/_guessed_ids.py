@@ -49,6 +49,7 @@ def guess_ids(path, named):
     except (ValueError, OSError, ImportError):  # printed when the table is read
         return found
     taken = {name for name in named.values() if name} | (set(columns) & set(asked))
+    # 1. By name.
     missing = []
     for role in asked:
         if role in columns:
@@ -58,6 +59,7 @@ def guess_ids(path, named):
             _take(role, like[0], found, taken)
         elif role != "user":
             missing.append(role)
+    # 2. By values, if one of playlist and song is left.
     if len(missing) == 1 and len(columns) > 1:
         (role,) = missing
         column = _by_values(path, role, found, taken)

@@ -94,7 +94,7 @@ N_BEST = 2  # rankers in examples
 
 
 def report_html(found, table, features, figures, left="", codes=None):
-    """Compose the report.
+    """Return the report as HTML.
 
     Parameters
     ----------

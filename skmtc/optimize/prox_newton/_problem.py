@@ -139,7 +139,7 @@ def user_values(
 
 
 def between(start: Totals, end: Totals, share: Array, users: Users) -> Totals:
-    """Go a share of the way from start to end, user by user."""
+    """Return the point at a share of the way from start to end, user by user."""
     return Totals(
         _mix(start.playlist, end.playlist, users.spread(share)[:, None]),
         _mix(start.user, end.user, share[:, None]),
@@ -446,7 +446,7 @@ class SortedProblem:
         return float(total + self.penalties.shared_l1 * np.abs(point.shared).sum())
 
     def totals_of(self, coef: NDArray[np.float64]) -> tuple[Totals, NDArray[np.float64]]:
-        """Turn coefficients into totals."""
+        """Return the totals of coefficients, and the shared weights."""
         shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
         user_totals = user + shared
         playlist_totals = playlist[self.order] + self.users.spread(user_totals)
@@ -454,7 +454,7 @@ class SortedProblem:
         return totals, shared.copy()
 
     def coef_of(self, point: Iterate) -> NDArray[np.float64]:
-        """Turn an iterate into coefficients."""
+        """Return the coefficients of an iterate."""
         coef = self.original.zeros()
         shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
         shared[:] = point.shared

@@ -88,7 +88,7 @@ class GreatestHitsRanker(ArtistRanker):
 
     @abstractmethod
     def _weigh(self, artists):
-        """Turn the artists of queries, 0 or 1, into the weights of all artists."""
+        """Return the weights of all artists for the artists of queries, 0 or 1."""
 
     def _popular_where(self, wanted):
         """Return the popular artists in some rows."""

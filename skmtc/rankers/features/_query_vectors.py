@@ -98,7 +98,7 @@ def first_known(ranker, queries, *, playlists, users, otherwise):
 
 
 def weigh_similar_users(ranker, rows):
-    """Weigh the known users for new ones; None if nothing is known of the new users."""
+    """Return weights of known users for new ones; None if new users have no attributes."""
     if ranker.user_features_ is None or len(ranker.users_) == 0:
         return None
     attributes = attributes_of(ranker, "user", rows)

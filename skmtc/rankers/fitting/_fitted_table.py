@@ -47,7 +47,7 @@ def warn_left_out(left_out):
     if named:
         warnings.warn(
             f"Left out of fit: {'; '.join(named)}. A song that stands twice in a playlist "
-            "counts once, and a playlist with every song of the catalogue teaches nothing. "
+            "counts once, and a playlist with every song of the catalogue has no negatives. "
             "The counts are in `left_out_`.",
             stacklevel=4,
         )

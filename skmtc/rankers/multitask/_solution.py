@@ -96,8 +96,8 @@ def warn_if_inexact(ranker, result, features):
     if result.converged and hint and gap > LOOSE_GAP:
         warnings.warn(
             f"The solver reached tol={ranker.tol:g}, but features of unlike sizes make its steps "
-            f"short, so that this says little: the bound on the relative suboptimality is "
-            f"{gap:.2g}. {hint}",
+            f"short, so that the result may be inexact: the bound on the relative suboptimality "
+            f"is {gap:.2g}. {hint}",
             ConvergenceWarning,
             stacklevel=2,
         )

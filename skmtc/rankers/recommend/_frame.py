@@ -7,7 +7,7 @@ from skmtc.rankers.recommend._song_columns import song_table
 
 
 def recommendation_frame(ranker, queries, songs, best, scores):
-    """Lay out recommendations as one table.
+    """Return recommendations as one table.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def recommendation_frame(ranker, queries, songs, best, scores):
 
 
 def ranked_frame(ranker, ids, songs, best, scores):
-    """Lay out ranked songs below the ids of what they are ranked for."""
+    """Return ranked songs as one table, each with the ids of its query."""
     rows, places = np.nonzero(best >= 0)
     positions = best[rows, places]
     frame = pd.DataFrame({name: values[rows] for name, values in ids.items()})

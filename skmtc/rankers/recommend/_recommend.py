@@ -49,12 +49,15 @@ class Options:
 
 def recommend(ranker, X, options):
     """Recommend songs; `ranker` is a snapshot, which other threads do not change."""
+    # 1. Read queries, candidates and the songs to leave out.
     queries = ranker.reader.queries(ranker.reader.as_frame(X))
     songs, allowed = read_candidates(ranker, options.candidates, queries)
     seen = seen_candidates(ranker, queries, songs, options.exclude_seen)
+    # 2. Check the options.
     check_diversity(options.diversity, sample=options.sample)
     sampling = _make_sampling(options)
     n_songs = _check_enough(options, songs, seen, allowed)
+    # 3. Search the best songs, and choose among them.
     find, is_equal = make_finder(
         ranker, queries, songs, seen=seen, allowed=allowed, sampling=sampling
     )
@@ -62,6 +65,7 @@ def recommend(ranker, X, options):
     if is_equal.any():
         outcome = "They are ordered by popularity."
         warn_equal_scores(ranker, is_equal.sum(), len(queries), len(songs), outcome, stacklevel=5)
+    # 4. Return ids and scores, or a table.
     if options.as_frame:
         return recommendation_frame(ranker, queries, songs, best, scores)
     return songs.ids[best], scores

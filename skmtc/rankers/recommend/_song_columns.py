@@ -311,7 +311,7 @@ def _take(column, rows):
 
 
 def _append_values(known, source, new):
-    """Put the values of new songs among those of known ones."""
+    """Return the values of a column for known and new songs."""
     is_new = source < 0
     if isinstance(known, dict):
         texts = pd.Series([None] * int(is_new.sum()), dtype=object) if new is None else new

@@ -286,7 +286,7 @@ def top_k(scores, k, tie_rank=None):
 
 
 def _settle_ties(scores, columns, tie_rank):
-    """Where equal scores compete for the last places, take the first in the order of ties."""
+    """Replace equal scores that compete for the last places by the first in the order of ties."""
     best = np.take_along_axis(scores, columns, axis=1)
     last = best.min(axis=1, keepdims=True)
     chosen = np.count_nonzero(best == last, axis=1)

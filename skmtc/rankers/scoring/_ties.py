@@ -94,7 +94,7 @@ def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome, *, stackleve
     weaker = f"weaker penalties ({', '.join(penalties)}), " if penalties else ""
     warnings.warn(
         f"{type(ranker).__name__} has the same score for all {n_songs} songs in {n_equal} of "
-        f"{n_queries} queries, as nothing that it has learned tells these songs apart for them. "
+        f"{n_queries} queries: nothing that it has learned distinguishes these songs. "
         f"{outcome} Try {weaker}ids that are known, or columns that describe these users and "
         "songs.",
         stacklevel=stacklevel,
