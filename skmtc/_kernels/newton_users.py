@@ -180,7 +180,7 @@ def _differentiate(
                 sign = -ONE if pulled > 0 else ONE
             orthant[k, a] = sign
             residual[k, a] = -(pulled + playlist_l1 * sign) if sign != 0 else ZERO
-            # The variance of a feature over the playlist's songs is taken for that over all songs.
+            # Of its songs, the variance of a feature is taken for that of all songs.
             metric[k, a] = (bend + inner) * variances[a] + outer * on_slope * on_slope + FLAT
             metric[k, a] += push * push * on_songs * on_songs / max(inner, FLAT)
 

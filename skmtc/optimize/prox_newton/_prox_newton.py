@@ -112,7 +112,7 @@ class ProxNewton(SolverState):
         if totals is common.totals:  # known without a pass
             point = common
         else:
-            # Start a user at the shared weights if its objective is lower there.
+            # Whoever is better off with the shared weights alone starts from there.
             point, _ = self._backtrack(common, problem.evaluate(totals, shared))
         if not np.isfinite(problem.value(point)):
             point = problem.evaluate(common.totals, common.shared)
@@ -139,7 +139,7 @@ class ProxNewton(SolverState):
             self.short_steps = 2
             self.record(point)
             return point
-        # 2. Evaluate its minimum by a pass. 3. Backtrack users whose part of the objective rose.
+        # 2. Make a pass at its minimum. 3. Users whose part of the objective rose go back.
         new = self.problem.evaluate(totals, shared)
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
@@ -349,8 +349,7 @@ class ProxNewton(SolverState):
         before = problem.user_values(old, shared)
         slack = before * min(1e-5, 1e-2 * self.tol)
         rose = ~(problem.user_values(new, shared) <= before + slack)
-        # Predictions are not trusted for a ranking loss, whose model is less exact, and after a
-        # rejected step, as the curvature of these users is inflated.
+        # A ranking loss is modelled less well, and the models of users sent back are made to bend.
         self.trusted = problem.given.loss == "classification" and not rose.any()
         share = np.ones(len(before), dtype=problem.dtype)
         for attempt in range(1, MAX_BACKTRACKS + 2):
