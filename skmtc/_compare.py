@@ -1,7 +1,7 @@
 """Evaluate several rankers by cross-validation."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from time import perf_counter
@@ -150,13 +150,13 @@ def compare(
     _check_error_score(error_score)
     _check_reference(reference, rankers)
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
-    parse_metrics(metrics)  # a misspelt metric is told before any fit
+    parse_metrics(metrics)  # raises for a misspelt metric, before any fit
     if by == "playlist":
         check_per_playlist(metrics)
     splitters = _named_splitters(cv)
     X = X if hasattr(X, "iloc") or not is_table(X) else to_frame(X)
-    options = {"candidates": candidates, "exclude_seen": exclude_seen, "error_score": error_score}
-    fits = fit_all(rankers, X, splitters, metrics, n_jobs=n_jobs, verbose=verbose, **options)
+    evaluation = Evaluation(metrics, candidates, exclude_seen, error_score)
+    fits = fit_all(rankers, X, splitters, evaluation, n_jobs=n_jobs, verbose=verbose)
     _warn_failed(fits)
     if by == "fold":
         return fits_by_fold(fits, metrics, error_score)
@@ -179,23 +179,43 @@ def compare(
     return _wide(summary, list(rankers), list(splitters), metrics)
 
 
-def fit_all(
-    rankers,
-    X,
-    splitters,
-    metrics,
-    *,
-    candidates="auto",
-    exclude_seen=True,
-    error_score="raise",
-    n_jobs=None,
-    verbose=0,
-    inspect=None,
-):
-    """Fit and evaluate all rankers on all splits; see `compare`.
+@dataclass(frozen=True)
+class Evaluation:
+    """How each fitted ranker is evaluated.
 
-    `inspect` is called with each fitted ranker and the rows of training and test; what it returns
-    is in `Fit.inspected`.
+    Attributes
+    ----------
+    metrics : list of str
+        Names of metrics.
+
+    candidates, exclude_seen, error_score
+        As in :func:`compare`.
+
+    inspect : callable or None
+        Called with the fitted ranker and the rows of training and test; `Fit.inspected` is its
+        result.
+    """
+
+    metrics: list[str]
+    candidates: Any = "auto"
+    exclude_seen: bool | str = True
+    error_score: str | float = "raise"
+    inspect: Callable[..., Any] | None = None
+
+
+def fit_all(rankers, X, splitters, evaluation, *, n_jobs=None, verbose=0):
+    """Fit and evaluate all rankers on all splits.
+
+    Parameters
+    ----------
+    rankers, X, n_jobs, verbose
+        As in :func:`compare`.
+
+    splitters : dict of str to splitter
+        Splitters by name.
+
+    evaluation : Evaluation
+        How to evaluate.
 
     Returns
     -------
@@ -208,11 +228,9 @@ def fit_all(
         for fold, (train, test) in enumerate(check_cv(splitter).split(X))
         for name, ranker in _check_rankers(rankers).items()
     ]
-    # Progress is told as it comes; on clusters, older versions of joblib give results at the end.
+    # A generator shows progress; on clusters, older versions of joblib return results at the end.
     done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
-        delayed(_fit_and_evaluate)(
-            ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect
-        )
+        delayed(_fit_and_evaluate)(ranker, X, train, test, evaluation)
         for _, ranker, _, _, train, test in tasks
     )
     done = with_bar(done, "Comparing rankers", len(tasks))
@@ -220,7 +238,7 @@ def fit_all(
     for number, (task, fit) in enumerate(zip(tasks, done, strict=True), start=1):
         fit.ranker, _, fit.cv, fit.fold, _, _ = task
         if verbose:
-            print(f"{number}/{len(tasks)} {fit.told()}", flush=True)
+            print(f"{number}/{len(tasks)} {fit.describe()}", flush=True)
         fits.append(fit)
     return fits
 
@@ -235,7 +253,7 @@ class Fit:
         One row per test playlist; None if the ranker failed.
 
     fit_time, score_time : float
-        Seconds; NaN for what was not reached.
+        Seconds; NaN for a step that was not reached.
 
     error : str
         Why the ranker failed; empty if it did not.
@@ -247,7 +265,7 @@ class Fit:
         Number of the split.
 
     inspected : object
-        What was asked of the fitted ranker; None if it failed or nothing was asked.
+        Result of `Evaluation.inspect`; None if the ranker failed or there is no such function.
     """
 
     table: pd.DataFrame | None
@@ -261,18 +279,18 @@ class Fit:
 
     @property
     def ids(self):
-        """What was fitted, as columns."""
+        """Names of the ranker and the splitter and number of the split, as columns."""
         return {"ranker": self.ranker, "cv": self.cv, "fold": self.fold}
 
-    def told(self):
-        """Describe in one line how it went."""
+    def describe(self):
+        """Return one line with the times and the mean metrics, or with the error."""
         what = f"{self.ranker}, {self.cv}, fold {self.fold}"
         if self.error:
             return f"{what}: failed: {self.error}"
         means = self.table.drop(columns=["user", "playlist", "size", "setting"]).mean()
-        told = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
+        metrics = ", ".join(f"{metric} {mean:.4f}" for metric, mean in means.items())
         times = f"fitted in {self.fit_time:.1f} s, evaluated in {self.score_time:.1f} s"
-        return f"{what}: {times}: {told}"
+        return f"{what}: {times}: {metrics}"
 
 
 def _named_splitters(cv):
@@ -313,9 +331,7 @@ def _check_error_score(error_score):
         )
 
 
-def _fit_and_evaluate(
-    ranker, X, train, test, metrics, candidates, exclude_seen, error_score, inspect=None
-):
+def _fit_and_evaluate(ranker, X, train, test, evaluation):
     start = middle = perf_counter()
     fit_time = np.nan
     try:
@@ -324,19 +340,24 @@ def _fit_and_evaluate(
         middle = perf_counter()
         fit_time = middle - start
         table = by_playlist(
-            fitted, _take(X, test), metrics, candidates=candidates, exclude_seen=exclude_seen
+            fitted,
+            _take(X, test),
+            evaluation.metrics,
+            candidates=evaluation.candidates,
+            exclude_seen=evaluation.exclude_seen,
         )
         score_time = perf_counter() - middle
+        inspect = evaluation.inspect
         inspected = None if inspect is None else inspect(fitted, train, test)
     except Exception as error:
-        if error_score == "raise":
+        if evaluation.error_score == "raise":
             raise
         return Fit(None, fit_time, np.nan, f"{type(error).__name__}: {error}")
     return Fit(table, fit_time, score_time, inspected=inspected)
 
 
 def _finish_fit(fitted, test):
-    """Do what a ranker puts off until it is needed, so that times of fits can be compared."""
+    """Run the steps that a ranker delays until they are needed, so that times are comparable."""
     ranker, seen = find_ranker(fitted, test)
     finish = getattr(ranker, "_finish_fit", None)
     if finish is not None:
@@ -399,10 +420,12 @@ def _summary(fits, metrics, error_score, **options):
     """Summarise every ranker and cv; where a fit failed, each value is `error_score`."""
     failed = _failed(fits)
     whole = [fit for fit in fits if (fit.ranker, fit.cv) not in failed]
-    told = {"mean": error_score, "low": error_score, "high": error_score}
-    told |= {"n_users": 0, "n_playlists": 0, "n_undefined": 0}
+    values = {"mean": error_score, "low": error_score, "high": error_score}
+    values |= {"n_users": 0, "n_playlists": 0, "n_undefined": 0}
     parts = [
-        pd.DataFrame([{"ranker": ranker, "cv": cv, "metric": metric} | told for metric in metrics])
+        pd.DataFrame(
+            [{"ranker": ranker, "cv": cv, "metric": metric} | values for metric in metrics]
+        )
         for ranker, cv in failed
     ]
     if whole:
@@ -411,7 +434,7 @@ def _summary(fits, metrics, error_score, **options):
 
 
 def _warn_undefined(summary):
-    """Warn of what the means of a table leave out; other tables show it themselves."""
+    """Warn of undefined values that the means of a table leave out; other tables show them."""
     for row in summary[summary["n_undefined"] > 0].itertuples():
         name = f"{row.metric} of {row.ranker}, {row.cv},"
         warn_undefined(name, row.n_undefined, row.n_playlists)

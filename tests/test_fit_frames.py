@@ -10,6 +10,8 @@ from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
 from skmtc.optimize import SOLVERS
 from skmtc.optimize._risks import risk_terms
+from skmtc.optimize.prox_newton import _solver
+from skmtc.optimize.prox_newton._exact_losses import ExactLosses
 
 ROOT = str(Path(skmtc.__file__).parent)
 
@@ -52,3 +54,15 @@ def test_the_formula_is_at_most_six_frames_below_fit(X):
     ranker = MultitaskPlaylistRanker(solver="owlqn", tol=1e-2)
     names = _frames_to(risk_terms.__code__, lambda: ranker.fit(X))
     assert names == ["fit", "_fit", "solve_owlqn", "value_and_gradient", "risk_terms"]
+
+
+def test_the_default_solver_needs_few_frames_more(X, monkeypatch):
+    fit = MultitaskPlaylistRanker(tol=1e-2).fit
+    # Small problems have Newton steps with losses, gradients and Hessians of their own.
+    names = _frames_to(ExactLosses._losses.__code__, lambda: fit(X))
+    assert names[:3] == ["fit", "_fit", "solve_prox_newton"]
+    assert len(names) <= 7
+    monkeypatch.setattr(_solver, "is_small", lambda _: False)
+    names = _frames_to(risk_terms.__code__, lambda: fit(X))
+    assert names[:3] == ["fit", "_fit", "solve_prox_newton"]
+    assert len(names) <= 7

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 LOWEST, HIGHEST = np.float32(-87.3), np.float32(88.7)
 PER_OCTAVE, OCTAVE = np.float32(1.0 / np.log(2.0)), np.float32(np.log(2.0))
-# Adding this rounds a number to the nearest whole one: no digits are left behind the point.
+# Adding and subtracting this rounds a number to the nearest integer.
 ROUNDER = np.float32(1.5 * 2**23)
 # Of all polynomials of degree 5 that are 1 at 0, the one whose largest relative error within half
 # an octave of 0 is smallest: 9.2e-8 (by reweighted least squares); degree 4 would be off by 3e-6.

@@ -29,12 +29,13 @@ BACKTRACK, MAX_BACKTRACKS = np.float32(0.4), 6
 SUFFICIENT_DECREASE = 1e-4
 # A Newton step that gains less than this share of the value is the last one.
 NEGLIGIBLE = 1e-7
-# Steps by the diagonal of the Hessian alone, where the line search leads nowhere.
+# Largest number of diagonal steps of a user, each taken if the line search finds no decrease.
 MAX_DIAGONAL_STEPS = 3
-# exp stays finite in single precision below this, and a step that gets there is rejected.
+# Exponents are clipped here, where exp is still finite in single precision; a step that reaches it
+# is rejected by its value.
 LARGEST_EXPONENT = np.float32(60.0)
 ZERO, HALF, ONE, TWO = np.float32(0), np.float32(0.5), np.float32(1), np.float32(2)
-# A little curvature for own weights whose feature is constant.
+# Curvature that is added for own weights whose feature is constant.
 FLAT = np.float32(1e-3)
 
 SIGNATURE = void(
@@ -377,8 +378,8 @@ def _minimise(
             n_rows, at, solution, promised, value, slopes[2], user, model, penalties, state, tried
         )
         value -= fell
-        # 4. Where own weights that would leave their orthant spoil a direction, a step of each
-        #    weight by itself finds which of them are zero; then a Newton step is tried again.
+        # 4. If own weights that would leave their orthant spoil the direction, a diagonal step
+        #    finds which of them are zero; then try a Newton step again.
         if not by_diagonal and fell <= 0 and n_diagonal < MAX_DIAGONAL_STEPS:
             by_diagonal, taken, n_diagonal = True, taken - 1, n_diagonal + 1
             continue

@@ -1,6 +1,6 @@
 """Sparse rows: sums, additions and single values; import only where numba is installed.
 
-Places are unsigned numbers: signed ones may count from the end, and to look takes half the time.
+Indices are unsigned: numba checks signed ones for wraparound, which takes half the time.
 """
 
 from typing import Any
@@ -62,7 +62,7 @@ def sum_rows(
             for j in range(np.uint64(starts[picks[place]]), np.uint64(starts[picks[place] + 1])):
                 column = np.uint64(columns[j])
                 before = row[column]
-                found[filled] = column  # kept if it is new: a branch would be guessed wrongly
+                found[filled] = column  # kept if it is new; a branch would be mispredicted
                 filled += np.uint64(before == 0)
                 row[column] = before + values[j]
         if without_picks:

@@ -26,9 +26,9 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"contract", "reassoc", "nsz", "arcp"},
 }
-# Only `sweep` is called from Python; the others need no doors of their own. They become a part of
-# it, because otherwise a process that has compiled them would call other code than one that loads
-# `sweep`, which rounds otherwise.
+# Only `sweep` is called from Python; the others have no Python entry point. They are inlined, as
+# otherwise a process that has just compiled them would run other code than one that loads `sweep`
+# from the cache, and round differently.
 compile_part: Any = njit(
     **OPTIONS | {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 )
@@ -84,7 +84,7 @@ def _bend(expansion: Any, i: int, direction: Any, out: Any) -> None:
 def _soft_minimum(
     songs: Any, features: Any, weights: Any, push: Any, shares: Any, mean: Any
 ) -> Any:
-    """Weigh the songs of a playlist by exp(-push * score); return the logarithm of the sum."""
+    """Weight the songs of a playlist by exp(-push * score); return the logarithm of the sum."""
     highest = -np.inf
     for k in range(songs.size):
         shares[k] = -push * _dot(weights, features[songs[k]])
@@ -152,7 +152,7 @@ def _diagonal(
     vectors: Any,
     diagonal: Any,
 ) -> None:
-    """Return the diagonal of playlist i's Hessian, kept away from zero."""
+    """Fill the diagonal of playlist i's Hessian, bounded away from zero."""
     features, indptr, indices, _, is_ranking = problem
     _, _, _, scale, removed, added, covariance, _ = expansion
     slope, inside = vectors[0], vectors[1]
@@ -253,9 +253,10 @@ def _move_user(user: Any, target: Any, metric: Any, penalties: Any, forces: Any)
 def _move_playlists(
     user: Any, target: Any, metric: Any, playlist_l1: Any, point: Any, playlists: Any, new: Any
 ) -> Any:
-    """Return the playlists' part of a proximal step; how long it is, and whether it turns back.
+    """Fill the playlists' part of a proximal step in `new`.
 
-    The length is that without momentum.
+    Returns its squared length without momentum, and a number above 0 if it points against the last
+    step, so that momentum restarts.
     """
     length, turned = user.dtype.type(0), user.dtype.type(0)
     for i in range(len(target)):
@@ -369,7 +370,7 @@ def _keep_descent(
     damping: Any,
     room: Any,
 ) -> Any:
-    """Move a user whose value rose back towards the start, and damp it more there."""
+    """Backtrack a user whose value rose, and damp it more in the next sweep."""
     end_playlists, end_user = end
     tried, gradient, vectors, shares = room
     n = len(start)

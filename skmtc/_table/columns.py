@@ -208,6 +208,7 @@ def describing_columns(frame, columns):
 
 
 def first_rows(codes, n_codes):
+    """Return the first row of each code; every code from 0 to `n_codes - 1` has one."""
     first = np.empty(n_codes, dtype=np.intp)
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # the last write, so the first row, wins
     return first

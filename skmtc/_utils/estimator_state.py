@@ -17,11 +17,11 @@ change_lock = RLock()
 
 
 class VersionedState:
-    """Mixin of estimators whose stored state tells the version that made it, and is checked.
+    """Mixin of estimators whose stored state has the version that wrote it, and is checked.
 
-    It stands before `BaseEstimator`, which does the same for estimators of scikit-learn only.
-    Subclasses list in `_derived` the attributes that are computed again where they are needed,
-    which are not stored.
+    It comes before `BaseEstimator`, which does the same for estimators of scikit-learn only.
+    Subclasses list in `_derived` the attributes that are computed again when needed, and are not
+    stored.
     """
 
     _derived: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class VersionedState:
 
     def __getstate__(self):
         stored = super().__getstate__() | {VERSION_KEY: __version__}
-        return pack_state({n: value for n, value in stored.items() if n not in self._derived})
+        return pack_state(_without_derived(self, stored))
 
     def __copy__(self):
         # Without the check of `__setstate__`, as rankers are also copied during a fit.
@@ -53,9 +53,19 @@ class VersionedState:
                 ),
                 stacklevel=2,
             )
-        state = {k: v for k, v in state.items() if k not in self._derived}
-        super().__setstate__(unpack_state(state))
+        super().__setstate__(unpack_state(_without_derived(self, state)))
         check_fitted_state(self)
+
+    def lasting_attributes(self):
+        """Return parameters and fitted attributes by name, without those derived from them.
+
+        :meta private:
+        """
+        return _without_derived(self, vars(self))
+
+
+def _without_derived(estimator, state):
+    return {n: value for n, value in state.items() if n not in estimator._derived}
 
 
 @contextmanager
@@ -83,8 +93,7 @@ def replace_state(estimator, state):
     state : dict
         New values by name.
     """
-    kept = {n: value for n, value in vars(estimator).items() if n not in estimator._derived}
-    estimator.__dict__ = kept | state
+    estimator.__dict__ = estimator.lasting_attributes() | state
 
 
 def snapshot(estimator):

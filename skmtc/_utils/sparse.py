@@ -1,9 +1,13 @@
-"""Sparse matrices that select, sum and count rows."""
+"""Sparse matrices that select, sum, count and merge rows."""
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse, vstack
 
 from skmtc._kernels import loading
+from skmtc._utils.chunking import rows_that_fit
+
+# Bytes per entry of a sparse product, while it is made and sorted.
+PRODUCT_BYTES = 32
 
 
 def one_hot(codes, n_codes):
@@ -41,6 +45,21 @@ def mean_of_groups(groups, n_groups):
     return sums
 
 
+def sum_of_users(rows, user_of_playlist, n_users):
+    """Sum sparse rows of playlists over the playlists of each user."""
+    return csr_array(csr_array(one_hot(user_of_playlist, n_users).T) @ rows)
+
+
+def merge_rows(is_new, known, new):
+    """Stack rows of known and of new songs (or users, or playlists), in the order of `is_new`."""
+    order = np.empty(len(is_new), dtype=np.intp)
+    order[~is_new] = np.arange(known.shape[0])
+    order[is_new] = known.shape[0] + np.arange(new.shape[0])
+    stack = vstack if issparse(known) or issparse(new) else np.vstack
+    stacked = stack([known, new])
+    return (csr_array(stacked) if issparse(stacked) else stacked)[order]
+
+
 def song_rows_of_playlists(membership, weighting):
     """Return one row of unit length per song, over the playlists that hold it.
 
@@ -66,6 +85,13 @@ def cost_batches(costs, most):
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], len(costs)], strict=True):
         yield slice(start, stop)
+
+
+def product_batches(left, right):
+    """Yield slices of rows of `left` whose sparse products with `right` fit the working memory."""
+    # A product has at most as many entries as it has multiplications.
+    costs = left.astype(bool).astype(np.int64) @ np.diff(right.indptr)
+    return cost_batches(costs, rows_that_fit(PRODUCT_BYTES))
 
 
 def sum_sparse(parts, shape):

@@ -1,9 +1,12 @@
 """`skmtc` and `skmtc compare`: all rankers in all settings, and a report."""
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 
-from skmtc._compare import fit_all, fits_by_fold, fits_by_playlist
+from skmtc._compare import Evaluation, fit_all, fits_by_fold, fits_by_playlist
 from skmtc._evaluate import summarize
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._progress_lines import (
@@ -21,6 +24,7 @@ from skmtc.cli.inputs import (
     SETTINGS,
     Config,
     Features,
+    Table,
     available_rankers,
     fit_seconds,
     make_ranker,
@@ -87,14 +91,12 @@ def _compare(table, args, settings, rankers, metrics, config):
         tell_first_compilation()
     settings = settings or _possible_settings(features)
     rankers = rankers or _possible_rankers(features)
-    n_steps = len(settings) * len(rankers)
+    run = Run(table, features, settings, rankers, metrics, config)
 
     def store(found):
-        write_partly(folder, found, table, features, n_steps)
+        write_partly(folder, found, table, features, run.n_fits)
 
-    found = compare_settings(
-        table, features, settings, rankers, metrics, config=config, quiet=args.quiet, store=store
-    )
+    found = run.compare(store, quiet=args.quiet)
     with beats("drawing the report", quiet=args.quiet):
         page = write_report(folder, found, table, features, config.parameters)
     print(f"Report: {page}")
@@ -126,114 +128,148 @@ def _sampled(table, args):
     return sample_rows(table, max_songs=args.max_songs, max_rows=args.max_rows, seed=args.seed)
 
 
-def compare_settings(
-    table, features, settings, rankers, metrics, *, config, quiet=False, store=None
-):
-    """Compare rankers in settings, and print the table of each; one without a split is told.
+@dataclass
+class Run:
+    """A comparison of rankers on a table.
 
-    `store` is called with the comparisons so far after each ranker.
+    Attributes
+    ----------
+    table : Table
+        The table.
+
+    features : Features
+        What its columns are.
+
+    settings, rankers, metrics : list of str
+        Their names.
+
+    config : Config
+        Parameters of rankers and options of splitters.
     """
-    for name in set(config.parameters) & set(rankers):  # misspelt ones raise before any fit
-        make_ranker(name, table, features, parameters=config.parameters[name])
-    found, reasons, is_shown = [], [], False
-    names = SongNames(table, features.songs.artist)
-    cost = fit_seconds(rankers, table)
-    n_fits, seconds = len(settings) * len(rankers), len(settings) * sum(cost.values())
-    if not quiet and seconds > TOLD_SECONDS:
-        tell(f"{n_fits} fits, about {minutes(seconds)}; the report grows as they come")
-    with Progress(n_fits, quiet=quiet, cost=seconds) as progress:
-        for setting in settings:
-            options = config.splits.get(setting)
-            splitter = make_splitter(setting, table, seed=features.seed, options=options)
-            try:
-                splits = list(splitter.split(table.X))
-            except ValueError as error:
-                reasons.append(f"{setting}: {one_line(error)}")
-                note(f"left out: {reasons[-1]}")
-                progress.skip(len(rankers), sum(cost.values()))
-                continue
-            about = {
-                "split": splitter.describe().iloc[0].to_dict(),
-                "n_playlists": int(table.X[table.playlist].nunique()),
-                "meaning": meaning(setting, splitter),
-            }
-            found.append(None)
-            for found[-1] in _compare_rankers(
-                table,
-                features,
-                names,
-                setting,
-                splits,
-                rankers,
-                metrics,
-                config,
-                progress,
-                cost,
-                about,
-            ):
-                if store is not None:
+
+    table: Table
+    features: Features
+    settings: list[str]
+    rankers: list[str]
+    metrics: list[str]
+    config: Config
+
+    @property
+    def n_fits(self):
+        """Number of fits, one per setting and ranker."""
+        return len(self.settings) * len(self.rankers)
+
+    @cached_property
+    def seconds(self):
+        """Estimated seconds of one fit of each ranker, by name."""
+        return fit_seconds(self.rankers, self.table)
+
+    @cached_property
+    def names(self):
+        """Display names of songs and playlists."""
+        return SongNames(self.table, self.features.songs.artist)
+
+    def compare(self, store, *, quiet=False):
+        """Compare, and print the table of each setting; note the settings without a split.
+
+        Parameters
+        ----------
+        store : callable
+            Called with the comparisons so far after each ranker.
+
+        quiet : bool, default=False
+            Whether to print no progress.
+
+        Returns
+        -------
+        found : list of Comparison
+            One per setting.
+        """
+        for name in set(self.config.parameters) & set(self.rankers):
+            self._make(name)  # raises for a misspelt parameter, before any fit
+        found, reasons, is_shown = [], [], False
+        seconds = len(self.settings) * sum(self.seconds.values())
+        if not quiet and seconds > TOLD_SECONDS:
+            tell(f"{self.n_fits} fits, about {minutes(seconds)}; the report grows as they come")
+        with Progress(self.n_fits, quiet=quiet, cost=seconds) as progress:
+            for setting in self.settings:
+                splitter = make_splitter(
+                    setting,
+                    self.table,
+                    seed=self.features.seed,
+                    options=self.config.splits.get(setting),
+                )
+                try:
+                    splits = list(splitter.split(self.table.X))
+                except ValueError as error:
+                    reasons.append(f"{setting}: {one_line(error)}")
+                    note(f"left out: {reasons[-1]}")
+                    progress.skip(len(self.rankers), sum(self.seconds.values()))
+                    continue
+                found.append(None)
+                for comparison in self._compare_in(setting, splitter, splits, progress):
+                    found[-1] = comparison
                     store(found)
-                n_left = len(rankers) - len(found[-1].rows)
-                if not is_shown and n_left and progress.seconds > FIRST_TABLE:
-                    is_shown = True
-                    progress.print(f"so far, {n_left} rankers to come:\n{text_of(found[-1])}\n")
-            is_shown = True
-            progress.print(f"{text_of(found[-1])}\n")
-        progress.finish()
-    if not found:
-        raise CommandError(f"No setting has a split: {'; '.join(reasons)}")
-    return found
+                    n_left = len(self.rankers) - len(comparison.rows)
+                    if not is_shown and n_left and progress.seconds > FIRST_TABLE:
+                        is_shown = True
+                        text = text_of(comparison)
+                        progress.print(f"so far, {n_left} rankers to come:\n{text}\n")
+                is_shown = True
+                progress.print(f"{text_of(found[-1])}\n")
+            progress.finish()
+        if not found:
+            raise CommandError(f"No setting has a split: {'; '.join(reasons)}")
+        return found
 
-
-def _compare_rankers(
-    table, features, names, setting, splits, rankers, metrics, config, progress, cost, about
-):
-    """Yield the comparison of the first ranker, of the first two, and so on."""
-    lengths = _curve_lengths(table, splits)
-    labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
-    computed = _once([*metrics, *labels])
-    columns = ["ranker", "cv", "fold", "user", "playlist", *metrics]
-    rows, playlists, intervals = [], [], {}
-    examples = Examples(table, features, names, *splits[0])
-    for name in rankers:
-        progress.start(f"{setting}: {name}", cost[name])
-        try:
-            ranker = make_ranker(
-                name,
-                table,
-                features,
-                new_songs=setting == "cold-songs",
-                parameters=config.parameters.get(name),
-            )
-        except CommandError as error:
-            rows.append(_failed(name, computed, error))
-        else:
-            fits = fit_all(
-                {name: ranker},
-                table.X,
-                {setting: splits},
-                computed,
-                error_score=np.nan,
-                inspect=examples.inspect,
-            )
-            row = fits_by_fold(fits, computed, np.nan)
-            means = row[[*computed, "fit_time", "score_time"]].mean(skipna=False)
-            rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
-            if not rows[-1]["error"]:
-                by_playlist = fits_by_playlist(fits, computed)
-                playlists.append(by_playlist[columns])
-                intervals[name] = _intervals(by_playlist, features.seed)
-                examples.add(name, fits[0].inspected)
-        yield Comparison(
-            setting,
-            metrics,
-            _sorted(pd.DataFrame(rows).set_index("ranker"), metrics),
-            lengths,
-            playlists=_stacked(playlists, columns),
-            intervals=dict(intervals),
-            examples=list(examples.found.values()),
-            **about,
+    def _make(self, name, *, new_songs=False):
+        return make_ranker(
+            name,
+            self.table,
+            self.features,
+            new_songs=new_songs,
+            parameters=self.config.parameters.get(name),
         )
+
+    def _compare_in(self, setting, splitter, splits, progress):
+        """Yield the comparison of the first ranker in a setting, of the first two, and so on."""
+        sizes = splitter.describe().iloc[0].to_dict()
+        n_playlists = int(self.table.X[self.table.playlist].nunique())
+        lengths = _curve_lengths(self.table, splits)
+        labels = [f"{metric}@{k}" for metric in CURVES for k in lengths]
+        computed = _once([*self.metrics, *labels])
+        columns = ["ranker", "cv", "fold", "user", "playlist", *self.metrics]
+        rows, playlists, intervals = [], [], {}
+        examples = Examples(self.table, self.features, self.names, *splits[0])
+        evaluation = Evaluation(computed, error_score=np.nan, inspect=examples.inspect)
+        for name in self.rankers:
+            progress.start(f"{setting}: {name}", self.seconds[name])
+            try:
+                ranker = self._make(name, new_songs=setting == "cold-songs")
+            except CommandError as error:
+                rows.append(_failed(name, computed, error))
+            else:
+                fits = fit_all({name: ranker}, self.table.X, {setting: splits}, evaluation)
+                row = fits_by_fold(fits, computed, np.nan)
+                means = row[[*computed, "fit_time", "score_time"]].mean(skipna=False)
+                rows.append({"ranker": name} | means.to_dict() | {"error": max(row["error"])})
+                if not rows[-1]["error"]:
+                    by_playlist = fits_by_playlist(fits, computed)
+                    playlists.append(by_playlist[columns])
+                    intervals[name] = _intervals(by_playlist, self.features.seed)
+                    examples.add(name, fits[0].inspected)
+            yield Comparison(
+                setting,
+                self.metrics,
+                _sorted(pd.DataFrame(rows).set_index("ranker"), self.metrics),
+                lengths,
+                split=sizes,
+                playlists=_stacked(playlists, columns),
+                n_playlists=n_playlists,
+                meaning=meaning(setting, splitter),
+                intervals=dict(intervals),
+                examples=list(examples.found.values()),
+            )
 
 
 def _intervals(by_playlist, seed):
@@ -243,12 +279,12 @@ def _intervals(by_playlist, seed):
 
 
 def _stacked(tables, columns):
-    """Concatenate tables; there may be none."""
+    """Return concatenated tables; a table without rows if there are none."""
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
 
 
 def _sorted(rows, metrics):
-    """Put the best rankers by the first metric that has a best first, and failed ones last."""
+    """Return rows sorted by the first metric that has a best, with failed rankers last."""
     chosen = next((m for m in metrics if has_best(m)), metrics[0])
     return rows.sort_values(chosen, ascending=False, kind="stable", na_position="last")
 

@@ -20,8 +20,8 @@ def run_fit(args):
         tell(f"{table.source}: {table.size}; {features.told()}")
         tell_first_compilation()
         expected = fit_seconds([args.ranker], table)[args.ranker]
-        told = f", about {minutes(expected)}" if expected > TOLD_SECONDS else ""
-        tell(f"fitting {args.ranker}{told}")
+        estimate = f", about {minutes(expected)}" if expected > TOLD_SECONDS else ""
+        tell(f"fitting {args.ranker}{estimate}")
     start = perf_counter()
     with beats(f"fitting {args.ranker}", quiet=args.quiet):
         ranker.fit(table.X)

@@ -87,11 +87,11 @@ class Progress:
         seconds = self.seconds
         if seconds < FEWEST_SECONDS:
             return ""
-        told = f"{minutes(seconds)} so far"
+        times = f"{minutes(seconds)} so far"
         if self._cost_done >= 0.1 * (self._cost_done + self._cost_left):
             left = seconds / self._cost_done * max(0.0, self._cost_left)
-            told += f", about {minutes(left)} left"
-        return f" ({told})"
+            times += f", about {minutes(left)} left"
+        return f" ({times})"
 
     def skip(self, n_steps, cost=None):
         """Report that some steps will not be taken."""
@@ -131,7 +131,7 @@ class Beats:
         self.stop()
 
     def tell_about(self, what):
-        """Print the next step."""
+        """Set the step that is printed."""
         with self._lock:
             self._what, self._start = what, monotonic()
 
@@ -196,11 +196,11 @@ def note(text):
 @contextmanager
 def warnings_as_notes():
     """Print each warning about data once as a note; drop warnings for developers."""
-    told = set()
+    shown = set()
 
     def show(message, category, *_, **__):
-        if issubclass(category, UserWarning | RuntimeWarning) and str(message) not in told:
-            told.add(str(message))
+        if issubclass(category, UserWarning | RuntimeWarning) and str(message) not in shown:
+            shown.add(str(message))
             note(message)
 
     with warnings.catch_warnings():

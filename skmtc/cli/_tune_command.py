@@ -31,9 +31,9 @@ def run_tune(args):
     # The first point is that of the defaults.
     default, best = (search.cv_results_["mean_test_score"][i] for i in (0, search.best_index_))
     what = column_name(args.metric)
-    told = f"best of {len(points)} for {words(args.setting)}: {what} {best:.4f}"
-    told += f" (with the defaults {default:.4f})"
-    print(best_code(points[search.best_index_], table, features, told, new_songs=new_songs))
+    outcome = f"best of {len(points)} for {words(args.setting)}: {what} {best:.4f}"
+    outcome += f" (with the defaults {default:.4f})"
+    print(best_code(points[search.best_index_], table, features, outcome, new_songs=new_songs))
 
 
 def _points(ranker, args):
@@ -51,20 +51,20 @@ def _search(ranker, points, splitter, table, args):
     scorer = make_playlist_scorer(args.metric)
     with Progress(len(points) * args.splits, quiet=args.quiet) as progress:
 
-        def told(estimator, X, _=None):
+        def score(estimator, X, _=None):
             chosen = ", ".join(f"{name}={getattr(estimator, name):g}" for name in GRID)
             progress.start(f"{words(args.setting)}: {chosen}")
             return scorer(estimator, X)
 
         grid = [{name: [value] for name, value in point.items()} for point in points]
-        search = GridSearchCV(ranker, grid, cv=splitter, scoring=told, refit=False)
+        search = GridSearchCV(ranker, grid, cv=splitter, scoring=score, refit=False)
         search.fit(table.X)
         progress.finish()
     return search
 
 
-def best_code(point, table, features, told, *, new_songs):
-    """Write the code that reads the table and fits the ranker."""
+def best_code(point, table, features, outcome, *, new_songs):
+    """Return the code that fits the ranker on the table, with the outcome as a comment."""
     columns = {role: column for role, column in table.ids.items() if column != role}
     made = features.code(new_songs=new_songs)
     values = {name: repr(value) for name, value in point.items()} | made
@@ -73,7 +73,7 @@ def best_code(point, table, features, told, *, new_songs):
     names = [name for parameter in made for name in IMPORTED[parameter]]
     reading = "".join(f", {role}={column!r}" for role, column in columns.items())
     lines = [
-        f"# {told}",
+        f"# {outcome}",
         "from skmtc import MultitaskPlaylistRanker",
         "from skmtc.datasets import read_table",
         f"from skmtc.features import {', '.join(sorted(names))}",

@@ -91,13 +91,13 @@ def load_aotm2011(
     """
     join = Join(msd, genres, "id", min_songs, max_bytes)
     join.check()
-    ledger = LoadReport("AotM-2011")
+    load_report = LoadReport("AotM-2011")
     source = Source(path, max_bytes)
-    reader = _Reader(ledger)
-    records = iterate_records(source.text(), LIST_START, RECORD_START, ledger)
+    reader = _Reader(load_report)
+    records = iterate_records(source.text(), LIST_START, RECORD_START, load_report)
     for record in with_bar(records, "Reading playlists", None):
         reader.read(record)
-    source.report(ledger)
+    source.report(load_report)
     songs = pd.DataFrame(
         {"artist": reader.artists, "title": reader.titles},
         index=pd.Index(list(reader.memberships.songs), dtype=object, name="song"),
@@ -109,7 +109,7 @@ def load_aotm2011(
         },
         index=pd.Index(list(reader.memberships.users), dtype=object, name="user"),
     )
-    bunch = to_bunch(reader.memberships, songs, users, join, ledger, DESCRIPTION)
+    bunch = to_bunch(reader.memberships, songs, users, join, load_report, DESCRIPTION)
     playlists = pd.DataFrame(
         reader.playlists, columns=["playlist", "category", "timestamp"]
     ).set_index("playlist")
@@ -120,8 +120,8 @@ def load_aotm2011(
 class _Reader:
     """Convert records to codes, and collect attributes of songs, users and playlists."""
 
-    def __init__(self, ledger):
-        self.ledger = ledger
+    def __init__(self, load_report):
+        self.load_report = load_report
         self.memberships = Memberships()
         self.artists, self.titles = [], []
         self.mixes_posted, self.members_since = [], []
@@ -132,10 +132,10 @@ class _Reader:
         user = record.get("user")
         name = _id_text(user.get("name")) if isinstance(user, dict) else None
         if playlist_id is None or name is None:
-            self.ledger.drop("playlists without an id or a user")
+            self.load_report.drop("playlists without an id or a user")
             return
         if playlist_id in self.memberships.playlist_ids:
-            self.ledger.drop("playlists with an id seen before")
+            self.load_report.drop("playlists with an id seen before")
             return
         codes = self._song_codes(record)
         if name not in self.memberships.users:
@@ -150,15 +150,15 @@ class _Reader:
         entries = record.get("playlist")
         if not isinstance(entries, list):
             entries = _from_filtered(record.get("filtered_lists"))
-            self.ledger.repair("playlists read from their filtered lists")
+            self.load_report.repair("playlists read from their filtered lists")
         codes = []
         for entry in entries:
             if not isinstance(entry, list) or len(entry) != 2:
-                self.ledger.drop("malformed songs")
+                self.load_report.drop("malformed songs")
                 continue
             song = clean_text(entry[1])
             if song is None:
-                self.ledger.drop("songs without an MSD id", asked_for=True)
+                self.load_report.drop("songs without an MSD id", asked_for=True)
                 continue
             codes.append(self._song_code(song, entry[0]))
         return codes

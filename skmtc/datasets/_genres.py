@@ -41,24 +41,24 @@ def load_genres(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     >>> bunch.genres["genre"].to_dict()
     {'TR1': 'Rock', 'TR2': 'Jazz'}
     """
-    ledger = LoadReport("the genres")
+    load_report = LoadReport("the genres")
     source = Source(path, max_bytes)
     rows = {}
     for line in source.lines():
         if line.lstrip().startswith("#"):
             continue
-        fields = _fields(line, ledger)
+        fields = _fields(line, load_report)
         if fields is None:
-            ledger.drop("malformed lines")
+            load_report.drop("malformed lines")
         elif fields[0] in rows:
-            ledger.drop("tracks seen before")
+            load_report.drop("tracks seen before")
         else:
             rows[fields[0]] = fields[1:]
-    source.report(ledger)
+    source.report(load_report)
     if not rows:
         raise ValueError(
             f"The genre file must hold lines of a track, a tab and a genre; got none in "
-            f"{str(path)!r} ({ledger.listing()}). Check the path."
+            f"{str(path)!r} ({load_report.listing()}). Check the path."
         )
     genres = pd.DataFrame(
         list(rows.values()),
@@ -66,18 +66,18 @@ def load_genres(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
         index=pd.Index(list(rows), dtype=object, name="track"),
         dtype=object,
     )
-    ledger.tell(stacklevel=3)
-    descr = f"{DESCRIPTION}\n\nAs loaded: {ledger.listing()}."
-    return Bunch(genres=genres, DESCR=descr, **ledger.counts())
+    load_report.tell(stacklevel=3)
+    descr = f"{DESCRIPTION}\n\nAs loaded: {load_report.listing()}."
+    return Bunch(genres=genres, DESCR=descr, **load_report.counts())
 
 
-def _fields(line, ledger):
+def _fields(line, load_report):
     """Split a line into track, genre and second genre or None; None where that fails."""
     fields = [clean_text(f.strip()) for f in line.split("\t")]
     if len(fields) == 1:
         fields = [clean_text(f) for f in line.split()]
         if len(fields) == 2:
-            ledger.repair("lines with a space for a tab")
+            load_report.repair("lines with a space for a tab")
     if not 2 <= len(fields) <= 3 or fields[0] is None or fields[1] is None:
         return None
     return (*fields, None)[:3]

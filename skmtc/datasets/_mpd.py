@@ -97,15 +97,15 @@ def load_mpd(
     """
     join = Join(msd, genres, "name", min_songs, MAX_BYTES)
     join.check()
-    ledger = LoadReport("the MPD")
-    reader = _Reader(ledger)
+    load_report = LoadReport("the MPD")
+    reader = _Reader(load_report)
     slices = _slices(check_folder(folder))
     for path in with_bar(slices, "Reading slices", len(slices)):
         source = Source(path, max_bytes)
-        for record in iterate_records(source.text(), LIST_START, RECORD_START, ledger):
+        for record in iterate_records(source.text(), LIST_START, RECORD_START, load_report):
             reader.read(record)
-        source.report(ledger)
-    bunch = to_bunch(reader.memberships, reader.songs(), None, join, ledger, DESCRIPTION)
+        source.report(load_report)
+    bunch = to_bunch(reader.memberships, reader.songs(), None, join, load_report, DESCRIPTION)
     ids = pd.Index(list(reader.memberships.playlist_ids), name="playlist")
     names = pd.Series(reader.names, index=ids, dtype=object).to_frame("name")
     bunch.playlists = names.loc[bunch.X["playlist"].unique()]
@@ -131,8 +131,8 @@ def _slices(folder):
 class _Reader:
     """Convert playlists to codes, and collect attributes of songs at their first occurrence."""
 
-    def __init__(self, ledger):
-        self.ledger = ledger
+    def __init__(self, load_report):
+        self.load_report = load_report
         self.memberships = Memberships()
         self.names, self.titles, self.artist_names = [], [], []
         self.artists, self.albums = {}, {}
@@ -142,9 +142,9 @@ class _Reader:
     def read(self, record):
         playlist_id = _playlist_id(record)
         if playlist_id is None or not isinstance(record.get("tracks"), list):
-            self.ledger.drop("playlists without an id or tracks")
+            self.load_report.drop("playlists without an id or tracks")
         elif playlist_id in self.memberships.playlist_ids:
-            self.ledger.drop("playlists with an id seen before")
+            self.load_report.drop("playlists with an id seen before")
         else:
             self.memberships.add(playlist_id, self._codes(record["tracks"]))
             self.names.append(clean_text(record.get("name")))
@@ -183,13 +183,13 @@ class _Reader:
                 for track, code in zip(tracks, codes, strict=True)
             ]
         if not in_order:
-            self.ledger.repair("playlists put in the order of `pos`")
+            self.load_report.repair("playlists put in the order of `pos`")
             codes = [codes[i] for i in sorted(range(len(codes)), key=positions.__getitem__)]
         return codes if NO_SONG not in codes else [code for code in codes if code >= 0]
 
     def _well_formed(self, tracks):
         good = [t for t in tracks if isinstance(t, dict) and clean_text(t.get("track_uri"))]
-        self.ledger.drop("malformed tracks", len(tracks) - len(good))
+        self.load_report.drop("malformed tracks", len(tracks) - len(good))
         return good
 
     def _new_song(self, track):
@@ -197,7 +197,7 @@ class _Reader:
         known = self.memberships.songs
         song = clean_text(track["track_uri"])
         if song is None:
-            self.ledger.drop("malformed tracks")
+            self.load_report.drop("malformed tracks")
             return NO_SONG
         if song not in known:
             known[song] = len(known)

@@ -78,21 +78,21 @@ def load_msd_songs(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
     >>> bunch.tracks.to_dict()
     {'TR1': 'SO1', 'TR2': 'SO1'}
     """
-    ledger = LoadReport("the MSD songs")
-    tables = [_read(p, max_bytes, ledger) for p in _find_files(path)]
+    load_report = LoadReport("the MSD songs")
+    tables = [_read(p, max_bytes, load_report) for p in _find_files(path)]
     table = tables[0]
     for more in tables[1:]:
         table = table.join(more[more.columns.difference(table.columns)])
     if table.empty:
         raise ValueError(
             f"The MSD files must list at least one song; got none from {str(path)!r} "
-            f"({ledger.listing()}). Check the path."
+            f"({load_report.listing()}). Check the path."
         )
     tracks = table["song"]
     songs = table.reset_index().drop_duplicates("song").set_index("song")
-    ledger.tell(stacklevel=3)
-    descr = f"{DESCRIPTION}\n\nAs loaded: {ledger.listing()}."
-    return Bunch(songs=songs, tracks=tracks, DESCR=descr, **ledger.counts())
+    load_report.tell(stacklevel=3)
+    descr = f"{DESCRIPTION}\n\nAs loaded: {load_report.listing()}."
+    return Bunch(songs=songs, tracks=tracks, DESCR=descr, **load_report.counts())
 
 
 def _find_files(path):
@@ -109,7 +109,7 @@ def _find_files(path):
     return found
 
 
-def _read(path, max_bytes, ledger):
+def _read(path, max_bytes, load_report):
     """Read one file, whose format is detected by its first bytes; return a table by track."""
     first = next(Source(path, max_bytes).chunks(), b"")
     if first.startswith(SQLITE_MAGIC):
@@ -119,8 +119,8 @@ def _read(path, max_bytes, ledger):
         with plain_file(path, max_bytes) as plain:
             columns = read_hdf5(plain, [*TEXT_COLUMNS, *NUMBER_COLUMNS], max_bytes)
     else:
-        columns = _read_unique_tracks(path, max_bytes, ledger)
-    return _to_table(columns, ledger)
+        columns = _read_unique_tracks(path, max_bytes, load_report)
+    return _to_table(columns, load_report)
 
 
 def _read_sqlite(path, max_bytes):
@@ -165,7 +165,7 @@ def _check_values(connection, names, max_bytes):
         raise sqlite3.DatabaseError(f"{n_bytes} bytes in `songs`, beyond max_bytes={max_bytes}")
 
 
-def _read_unique_tracks(path, max_bytes, ledger):
+def _read_unique_tracks(path, max_bytes, load_report):
     """Read lines of track, song, artist and title."""
     source = Source(path, max_bytes)
     rows = []
@@ -174,23 +174,23 @@ def _read_unique_tracks(path, max_bytes, ledger):
         if len(fields) == 4:
             rows.append(fields)
         else:
-            ledger.drop("malformed lines")
-    source.report(ledger)
+            load_report.drop("malformed lines")
+    source.report(load_report)
     columns = zip(*rows, strict=True) if rows else [[]] * 4
     names = ("track_id", "song_id", "artist_name", "title")
     return dict(zip(names, map(list, columns), strict=True))
 
 
-def _to_table(columns, ledger):
+def _to_table(columns, load_report):
     """Check and name columns; return one row per track."""
     table = {TEXT_COLUMNS[c]: _texts(columns[c]) for c in TEXT_COLUMNS if c in columns}
-    table |= {c: _numbers(columns[c], ledger) for c in NUMBER_COLUMNS if c in columns}
+    table |= {c: _numbers(columns[c], load_report) for c in NUMBER_COLUMNS if c in columns}
     frame = pd.DataFrame(table)
     named = frame["track"].notna() & frame["song"].notna()
-    ledger.drop("rows without a track or song id", (~named).sum())
+    load_report.drop("rows without a track or song id", (~named).sum())
     frame = frame[named]
     again = frame["track"].duplicated()
-    ledger.drop("tracks seen before", again.sum())
+    load_report.drop("tracks seen before", again.sum())
     if "year" in frame:  # 0 stands for unknown
         frame = frame.assign(year=frame["year"].where(frame["year"] > 0))
     return frame[~again].set_index("track")
@@ -209,9 +209,9 @@ def _texts(values):
     return pd.Series([clean_text(v) for v in decoded], dtype=object)
 
 
-def _numbers(values, ledger):
+def _numbers(values, load_report):
     """Return finite numbers; other values become missing, and are counted if not empty."""
     given = pd.Series(values, dtype=None if isinstance(values, np.ndarray) else object)
     numbers = pd.to_numeric(given, errors="coerce").astype(float)
-    ledger.drop("values that are not numbers", (numbers.isna() & given.notna()).sum())
+    load_report.drop("values that are not numbers", (numbers.isna() & given.notna()).sum())
     return numbers.where(np.isfinite(numbers))

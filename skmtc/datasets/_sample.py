@@ -4,23 +4,11 @@ from importlib.resources import as_file, files
 
 from sklearn.utils import Bunch
 
-from skmtc.datasets._generator import make_playlists
 from skmtc.datasets._tables import read_table
 
 SAMPLE_FILE = "sample_playlists.csv.gz"
-# Parameters that the file was made with; the test makes it again and compares.
-SAMPLE_PARAMETERS = {
-    "n_users": 200,
-    "n_playlists": 800,
-    "n_songs": 1500,
-    "n_artists": 200,
-    "n_features": 8,
-    "n_genres": 8,
-    "missing_rate": 0.1,
-    "random_state": 2011,
-}
 DESCRIPTION = (
-    "Generated playlists: 800 playlists of 200 users, drawn by make_playlists with the seed 2011. "
+    "Generated playlists: 800 playlists of 200 users, made by make_playlists with the seed 2011. "
     "No real user, artist or song stands behind them."
 )
 
@@ -54,10 +42,3 @@ def load_sample() -> Bunch:
         repaired={},
         DESCR=DESCRIPTION,
     )
-
-
-def make_sample():
-    """Make the table of :func:`load_sample` again."""
-    X = make_playlists(**SAMPLE_PARAMETERS)
-    numbers = X.select_dtypes("float").columns
-    return X.assign(**{c: X[c].round(4) for c in numbers}).reset_index(drop=True)

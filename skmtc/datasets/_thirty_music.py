@@ -90,14 +90,14 @@ def load_30music(
     join = Join(msd, genres, "name", min_songs, max_bytes)
     join.check()
     files = _find_files(check_folder(folder))
-    ledger = LoadReport("30Music")
+    load_report = LoadReport("30Music")
     memberships = Memberships()
     titles: dict[Any, str] = {}
-    for line in _entities(files["playlist"], "playlist", max_bytes, ledger):
-        _add_playlist(memberships, titles, line, ledger)
-    songs = _read_songs(files, memberships.songs, max_bytes, ledger)
-    users = _read_users(files["users"], memberships.users, max_bytes, ledger)
-    bunch = to_bunch(memberships, songs, users, join, ledger, DESCRIPTION)
+    for line in _entities(files["playlist"], "playlist", max_bytes, load_report):
+        _add_playlist(memberships, titles, line, load_report)
+    songs = _read_songs(files, memberships.songs, max_bytes, load_report)
+    users = _read_users(files["users"], memberships.users, max_bytes, load_report)
+    bunch = to_bunch(memberships, songs, users, join, load_report, DESCRIPTION)
     playlists = pd.Series(titles, dtype=object).rename_axis("playlist").to_frame("title")
     bunch.playlists = playlists.loc[bunch.X["playlist"].unique()]
     return bunch
@@ -115,7 +115,7 @@ def _find_files(folder):
     return files
 
 
-def _entities(path, kind, max_bytes, ledger, wanted=None):
+def _entities(path, kind, max_bytes, load_report, wanted=None):
     """Yield (id, properties, relations) of the lines of a file; all, or those with wanted ids."""
     if path is None:
         return
@@ -124,17 +124,17 @@ def _entities(path, kind, max_bytes, ledger, wanted=None):
         fields = line.split("\t", 3)
         number = _whole_number(fields[1]) if len(fields) == 4 and fields[0] == kind else None
         if number is None:
-            ledger.drop(f"malformed {kind} lines")
+            load_report.drop(f"malformed {kind} lines")
         elif wanted is None or number in wanted:
-            properties, relations = _parse(fields[3], ledger)
+            properties, relations = _parse(fields[3], load_report)
             if properties is None:
-                ledger.drop(f"malformed {kind} lines")
+                load_report.drop(f"malformed {kind} lines")
             else:
                 yield number, properties, relations
-    source.report(ledger)
+    source.report(load_report)
 
 
-def _parse(fields, ledger):
+def _parse(fields, load_report):
     """Parse properties and relations, if need be after repair; (None, None) where that fails."""
     # Titles may hold tabs, relations never do.
     properties, tab, relations = fields.rpartition("\t")
@@ -144,7 +144,7 @@ def _parse(fields, ledger):
         parsed = [_parse_object(repair_json(text)) for text in texts]
         if None in parsed:
             return None, None
-        ledger.repair("lines with broken JSON")
+        load_report.repair("lines with broken JSON")
     return (*parsed, {})[:2]
 
 
@@ -161,47 +161,47 @@ def _whole_number(value):
     return number if abs(number) < 2**63 and not isinstance(value, bool) else None
 
 
-def _related_ids(relations, role, ledger):
+def _related_ids(relations, role, load_report):
     """Return the ids of the subjects or objects of a line, in order."""
     related = relations.get(role)
     related = related if isinstance(related, list) else []
     ids = [_whole_number(r.get("id")) if isinstance(r, dict) else None for r in related]
     good = [i for i in ids if i is not None]
-    ledger.drop(f"malformed {role}", len(ids) - len(good))
+    load_report.drop(f"malformed {role}", len(ids) - len(good))
     return good
 
 
-def _add_playlist(memberships, titles, line, ledger):
+def _add_playlist(memberships, titles, line, load_report):
     number, properties, relations = line
-    users = _related_ids(relations, "subjects", ledger)
+    users = _related_ids(relations, "subjects", load_report)
     if len(users) != 1:
-        ledger.drop("playlists without one user")
+        load_report.drop("playlists without one user")
         return
     if number in memberships.playlist_ids:
-        ledger.drop("playlists with an id seen before")
+        load_report.drop("playlists with an id seen before")
         return
     songs = memberships.songs
-    tracks = _related_ids(relations, "objects", ledger)
+    tracks = _related_ids(relations, "objects", load_report)
     codes = [songs.setdefault(track, len(songs)) for track in tracks]
     memberships.add(number, codes, users[0])
     titles[number] = clean_text(properties.get("Title"))
 
 
-def _read_songs(files, codes, max_bytes, ledger):
+def _read_songs(files, codes, max_bytes, load_report):
     """Return artist, title and duration of the tracks in playlists."""
     rows, artist_of_track = {}, {}
     for track, properties, relations in _entities(
-        files["tracks"], "track", max_bytes, ledger, wanted=codes
+        files["tracks"], "track", max_bytes, load_report, wanted=codes
     ):
         artist, title = _names(properties.get("name"))
         rows[track] = (artist, title, _seconds(properties.get("duration")))
-        artists = _related_ids(relations, "artists", ledger)
+        artists = _related_ids(relations, "artists", load_report)
         if artist is None and artists:
             artist_of_track[track] = artists[0]
     persons = {
         person: _names(properties.get("name"))[1]
         for person, properties, _ in _entities(
-            files["persons"], "person", max_bytes, ledger, wanted=set(artist_of_track.values())
+            files["persons"], "person", max_bytes, load_report, wanted=set(artist_of_track.values())
         )
     }
     for track, person in artist_of_track.items():
@@ -216,7 +216,7 @@ def _read_songs(files, codes, max_bytes, ledger):
     return songs.astype({"artist": object, "title": object, "duration": float})
 
 
-def _read_users(path, codes, max_bytes, ledger):
+def _read_users(path, codes, max_bytes, load_report):
     """Return age, gender and country of the users with playlists."""
     rows = {
         user: (
@@ -224,7 +224,7 @@ def _read_users(path, codes, max_bytes, ledger):
             clean_text(properties.get("gender")),
             clean_text(properties.get("country")),
         )
-        for user, properties, _ in _entities(path, "user", max_bytes, ledger, wanted=codes)
+        for user, properties, _ in _entities(path, "user", max_bytes, load_report, wanted=codes)
     }
     users = pd.DataFrame(
         [rows.get(user, (float("nan"), None, None)) for user in codes],

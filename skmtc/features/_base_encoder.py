@@ -5,14 +5,13 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skmtc._table import Ids, read_ids, to_frame
+from skmtc._table import Ids, is_table, read_ids, to_frame
 from skmtc._typing import Matrix, Table
 from skmtc._utils.estimator_state import VersionedState, all_or_nothing
 
@@ -122,7 +121,7 @@ class BaseColumnEncoder(
         """Name the features of column number `j`."""
 
     def _read(self, X, *, reset):
-        if isinstance(X, pd.DataFrame) or hasattr(X, "to_pandas"):
+        if is_table(X):
             frame = to_frame(X)
             validate_data(self, frame, reset=reset, skip_check_array=True)
             return frame

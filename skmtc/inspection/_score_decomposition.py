@@ -21,7 +21,7 @@ WEIGHTS = ("shared", "user", "playlist")
 
 
 @dataclass
-class Part:
+class ScorePart:
     """One part of the scores of rows.
 
     Attributes
@@ -44,16 +44,16 @@ class Part:
 def score_parts(ranker, frame):
     """List the parts of the scores of a table's rows.
 
-    This is the place for further terms: each term that a ranker adds to its scores is a `Part`
+    This is the place for further terms: each term that a ranker adds to its scores is a `ScorePart`
     here, and all explanations and displays show it.
     """
     if isinstance(ranker, StackingRanker):
         return [_score_of(ranker, k, frame) for k in range(len(ranker.names_))]
     rows = _Rows.read(ranker, frame)
-    parts = [Part(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
+    parts = [ScorePart(name, ranker.feature_names_out_, _products(rows, name)) for name in WEIGHTS]
     history = getattr(ranker, "history_", None)
     if history is not None:
-        parts.append(Part("history", np.array(history.terms, dtype=object), rows.history))
+        parts.append(ScorePart("history", np.array(history.terms, dtype=object), rows.history))
     return parts
 
 
@@ -63,7 +63,7 @@ def _score_of(stack, k, frame):
     def of_rows(positions):
         return stack.scores_of_rankers(frame.iloc[positions])[:, [k]]
 
-    return Part(stack.names_[k], np.array(["score"], dtype=object), of_rows)
+    return ScorePart(stack.names_[k], np.array(["score"], dtype=object), of_rows)
 
 
 def weights_of(ranker, queries):

@@ -15,7 +15,7 @@ def auc_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Probability that a song of a playlist scores above a song outside it.
+    """Compute the probability that a song of a playlist scores above a song outside it.
 
     Equal scores count half. The score of a perfect ranking is 1, that of a random one 0.5.
 

@@ -52,7 +52,7 @@ def average_playlists(
 def mean_weights(
     defined: NDArray[np.bool_], users: NDArray[Any] | None = None
 ) -> NDArray[np.float64]:
-    """Weigh playlists for a mean over playlists, or over users if these are given."""
+    """Return the weights of playlists in a mean over playlists, or over users if given."""
     if users is None:
         return defined.astype(np.float64)
     codes = np.unique(users, return_inverse=True)[1]
@@ -72,7 +72,7 @@ def warn_undefined(name: str, n_undefined: int, n_playlists: int) -> None:
 
 
 def ratio_or_nan(above: NDArray[Any], below: NDArray[Any]) -> NDArray[np.float64]:
-    """Divide; NaN where the divisor is zero."""
+    """Return ratios; NaN where the divisor is zero."""
     ratio = np.full(len(below), np.nan)
     np.divide(above, below, out=ratio, where=below > 0)
     return ratio

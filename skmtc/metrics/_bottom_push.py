@@ -15,7 +15,7 @@ def bottom_push_loss(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Share of the songs outside a playlist that reach the lowest ranked song in it.
+    """Compute the share of the songs outside a playlist that reach the lowest ranked song in it.
 
     The loss of a perfect ranking is 0. A song outside with the same score as the lowest song
     in the playlist counts fully, as in the paper.

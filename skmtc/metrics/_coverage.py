@@ -16,7 +16,7 @@ def coverage_score(
     k: int = 10,
     ignore: ArrayLike | csr_array | None = None,
 ) -> float:
-    """Share of all songs that are among the k best of at least one playlist.
+    """Compute the share of all songs that are among the k best of at least one playlist.
 
     It is about the recommendations of all playlists together, so it has no value for a single
     playlist, and it grows with the number of playlists: compare rankers on the same ones. Songs

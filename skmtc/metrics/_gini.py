@@ -15,7 +15,7 @@ def gini_score(
     k: int = 10,
     ignore: ArrayLike | csr_array | None = None,
 ) -> float:
-    """Gini index of how often each song is among the k best of a playlist.
+    """Compute the Gini index of how often each song is among the k best of a playlist.
 
     With counts c_1 <= ... <= c_M of the M songs,
 

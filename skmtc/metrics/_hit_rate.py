@@ -18,7 +18,7 @@ def hit_rate_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Share of a playlist's songs that are among the k best.
+    """Compute the share of a playlist's songs that are among the k best.
 
     This is recall@k, as in the paper. Elsewhere "hit rate" may mean whether there is any hit.
     A playlist of more than k songs cannot reach 1. Songs with equal scores share the places that

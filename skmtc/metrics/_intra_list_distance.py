@@ -20,7 +20,7 @@ def intra_list_distance_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Mean cosine distance (1 - cosine) of two of the k best songs.
+    """Compute the mean cosine distance (1 - cosine) of two of the k best songs.
 
     Distances depend on the vectors: compare rankers with the same vectors, such as features of
     songs, or the training playlists that hold them. Songs with a vector of zeros, of which nothing

@@ -16,7 +16,7 @@ def ndcg_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Gain of a playlist's songs, discounted by place, over that of a perfect ranking.
+    """Compute the gain of a playlist's songs, discounted by rank, over that of a perfect ranking.
 
     A song of the playlist at place r gains 1 / log2(1 + r). Songs with equal scores share the
     gain of the places that they take up together.

@@ -19,7 +19,7 @@ def novelty_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Mean of -log2(popularity) over the k best songs.
+    """Compute the mean of -log2(popularity) over the k best songs.
 
     The mean is over the songs of a recommendation, then over the playlists of a user, then over
     users. Neither high nor low values are good as such. Songs with equal scores share the places

@@ -16,7 +16,7 @@ def r_precision_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Share of a playlist's songs that are among the best R, where R is their number.
+    """Compute the share of a playlist's songs that are among the best R, where R is their number.
 
     Precision and recall are equal at this rank, and a perfect ranking scores 1 for any
     length of the playlist. Songs with equal scores share the places that they take up together.

@@ -23,7 +23,7 @@ def spread_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Entropy, in natural units, of the songs that may be recommended.
+    """Compute the entropy, in nats, of the songs that may be recommended.
 
     Neither high nor low values are good as such. The entropy is at most the logarithm of the
     number of songs.

@@ -22,7 +22,7 @@ def tail_share_score(
     ignore: ArrayLike | csr_array | None = None,
     average: Average = "macro",
 ) -> float | NDArray[np.float64]:
-    """Share of the k best songs that are in the long tail.
+    """Compute the share of the k best songs that are in the long tail.
 
     The most popular songs, a share `head` of all, are the head; all others are the tail. Of equally
     popular songs at the border, each belongs to the tail in the same proportion, so a ranker that

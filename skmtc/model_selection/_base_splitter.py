@@ -17,8 +17,8 @@ from skmtc._typing import Table
 
 
 @dataclass
-class Memberships:
-    """The rows of a membership table as codes.
+class CodedRows:
+    """The rows of a membership table, with codes in place of ids.
 
     Codes are positions among sorted ids, so that the order of rows does not matter.
 
@@ -191,7 +191,7 @@ class ColdSplitter(BaseCrossValidator):
             everyone[role] = ids
         if columns.user is not None:
             check_owners(codes["users"], codes["playlists"], everyone["user"], everyone["playlist"])
-        return Memberships(frame, **codes, **counts, columns=columns)
+        return CodedRows(frame, **codes, **counts, columns=columns)
 
 
 def distinct_pairs(one, other, n_other):

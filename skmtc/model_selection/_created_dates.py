@@ -53,7 +53,7 @@ def read_created(rows, created):
 
     Parameters
     ----------
-    rows : Memberships
+    rows : CodedRows
         The table.
 
     created : str or int

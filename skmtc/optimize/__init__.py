@@ -16,6 +16,7 @@ from skmtc.optimize._bpr_descent import descend_pairs as descend_pairs
 from skmtc.optimize._log_rank import solve_log_rank as solve_log_rank
 from skmtc.optimize._pair_weights import Pairs as Pairs
 from skmtc.optimize._pair_weights import solve_pair_weights as solve_pair_weights
+from skmtc.optimize._penalty import PENALTIES as PENALTIES
 from skmtc.optimize._result import warn_not_converged as warn_not_converged
 from skmtc.optimize._ridge_solvers import RIDGE_SOLVERS as RIDGE_SOLVERS
 from skmtc.optimize._ridge_solvers import choose_solver as choose_solver

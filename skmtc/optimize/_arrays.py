@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, hstack, issparse
 
 
 def to_dense(features: Any) -> Any:
-    """Turn a few rows of features into an array."""
+    """Return a few rows of features as an array."""
     return features.toarray() if issparse(features) else features
 
 

@@ -32,7 +32,7 @@ class PairwiseResult(NamedTuple):
         Weights of playlists.
 
     loss_curve : ndarray of shape (n_epochs,)
-        Mean loss of the pairs of each epoch, as they were met.
+        Mean loss of the pairs of each epoch, at the weights before their step.
     """
 
     shared: NDArray[np.float64]
@@ -78,7 +78,7 @@ def descend_pairs(
         Size of the first step of each weight.
 
     n_epochs : int
-        How often each membership is met.
+        Number of passes over the memberships.
 
     batch_size : int
         How many pairs share a step.
@@ -116,7 +116,7 @@ def descend_pairs(
 
 
 class PairSampler:
-    """Draws, for each song of each playlist, a song outside it.
+    """Samples, for each song of each playlist, a song outside it.
 
     Parameters
     ----------

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from skmtc._utils.validation import check_choice, check_number
+from skmtc.optimize._penalty import PENALTIES
 
 if TYPE_CHECKING:
     from skmtc.optimize._objective import MultitaskObjective
@@ -56,7 +57,7 @@ def check_objective(objective: "MultitaskObjective") -> None:
         )
     if objective.song_weight is not None:
         _check_song_weight(objective.song_weight, objective.membership)
-    for name in ("user_l2", "playlist_l1", "shared_l1"):
+    for name in PENALTIES:
         check_number(name, getattr(objective, name), at_least=0)
     check_number("push", objective.push, above=0)
     check_choice("loss", objective.loss, ("classification", "ranking"))

@@ -65,7 +65,7 @@ class MultitaskObjective:
         Song features. float32 features are multiplied in float32 and summed in float64.
 
     membership : sparse matrix of shape (n_playlists, n_songs)
-        A stored entry says that the song is in the playlist; its value does not matter.
+        Stored entries are the songs of each playlist; their values do not matter.
 
     user_of_playlist : array of shape (n_playlists,)
         Code (0, 1, …) of the owner of each playlist.
@@ -156,7 +156,7 @@ class MultitaskObjective:
         membership = csr_array(membership, copy=True)
         membership.sum_duplicates()  # also sorts
         if max(membership.nnz, *membership.shape) < 2**31:
-            # Of one type, whoever made them: every other one takes seconds of compiling.
+            # Always int32: each further index dtype recompiles the kernels, which takes seconds.
             membership.indices = membership.indices.astype(np.int32, copy=False)
             membership.indptr = membership.indptr.astype(np.int32, copy=False)
         self.membership = membership
@@ -174,7 +174,7 @@ class MultitaskObjective:
         self._derive()
 
     def _derive(self) -> None:
-        """Derive what depends on the order of playlists."""
+        """Set the attributes that depend on the order of playlists."""
         self.playlists_of_user = np.bincount(self.user_of_playlist)
         self.positives = Positives(self.features, self.membership)
         self.negative_weights = self._sum_negative_weights()
@@ -286,7 +286,7 @@ class MultitaskObjective:
         Returns
         -------
         weights : ndarray of shape (n_playlists, n_features)
-            What each playlist is scored with.
+            Weights that score each playlist.
         """
         shared, user, playlist = self.split(coef)
         return np.asarray(playlist + user[self.user_of_playlist] + shared)
@@ -375,16 +375,16 @@ class MultitaskObjective:
         Returns
         -------
         penalty : float
-            What they add to the objective.
+            The part of the objective.
         """
         return l1_value(coef, self.l1)
 
     def kkt_residual(self, coef: Array, gradient: Array | None = None) -> float:
-        """Measure the distance to optimality of the non-smooth problem.
+        """Return the distance to optimality of the non-smooth problem.
 
-        The largest entry of the subgradient of smallest norm, per playlist: rows of the shared
-        weights are means over all playlists, rows of a user means over the user's playlists. Zero
-        if and only if `coef` is a minimiser.
+        It is the largest entry of the subgradient of smallest norm, per playlist: rows of the
+        shared weights are means over all playlists, rows of a user means over the user's playlists.
+        It is zero if and only if `coef` is a minimiser.
 
         Parameters
         ----------

@@ -15,6 +15,7 @@ from skmtc.optimize._result import SolverResult
 Array = NDArray[np.float64]
 Pairs = deque[tuple[Array, Array, float]]
 
+# Share of the predicted decrease that a step must bring (Armijo's rule).
 SUFFICIENT_DECREASE = 1e-4
 MAX_HALVINGS = 40
 HISTORY = ("objective", "optimality", "seconds")
@@ -64,11 +65,11 @@ def solve_owlqn(
 
     callback : callable, default=None
         Called after every iteration with a dict of the newest entries of the history,
-        `iteration`, the whole `history`, and `coef`, a function that gives the coefficients. The
+        `iteration`, the whole `history`, and `coef`, a function that returns the coefficients. The
         solver stops when it returns True.
 
     history0 : dict of str to list, default=None
-        History of the run that reached `coef0`, which goes on: `max_iter` counts its iterations.
+        History of the run that reached `coef0`, to resume it: `max_iter` counts its iterations.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def solve_owlqn(
     coef = objective.zeros() if coef0 is None else np.array(coef0, dtype=np.float64)
     l1, scale = objective.l1, coefficient_scale(objective)
     smooth, gradient = objective.value_and_gradient(coef)
-    if not np.isfinite(smooth):  # a start that overflows is no start
+    if not np.isfinite(smooth):  # scores overflow at `coef0`: start at zero
         coef = objective.zeros()
         smooth, gradient = objective.value_and_gradient(coef)
     value = smooth + l1_value(coef, l1)
@@ -105,12 +106,13 @@ def solve_owlqn(
     iteration, message = len(history["objective"]), "max_iter was reached"
 
     while optimality > tol and iteration < max_iter:
+        # 1. The pseudo-gradient. 2. and 3. The L-BFGS direction, and a line search along it.
         slope = pseudo_gradient(coef, gradient, l1)
         step = _line_search(
             objective, coef, value, slope, _direction(slope, pairs, l1, scale), l1, pairs
         )
         if step is None and pairs:
-            pairs.clear()  # the memory may mislead: try plain descent before giving up
+            pairs.clear()  # the memory may be misleading: try plain descent before giving up
             step = _line_search(
                 objective, coef, value, slope, _direction(slope, pairs, l1, scale), l1, pairs
             )
@@ -118,6 +120,7 @@ def solve_owlqn(
             message = "no step lowers the objective any more: rounding limits the accuracy"
             break
         new_coef, value, new_gradient = step
+        # 4. Update the memory.
         _remember(pairs, new_coef - coef, new_gradient - gradient)
         coef, gradient = new_coef, new_gradient
         optimality = objective.kkt_residual(coef, gradient)
@@ -145,9 +148,9 @@ def solve_owlqn(
 
 
 def coefficient_scale(objective: MultitaskObjective) -> Array:
-    """Return the order of size of the second derivative by each coefficient.
+    """Return the order of magnitude of the second derivative by each coefficient.
 
-    It takes that of a playlist's loss for the mean square of the feature, as it is at zero.
+    That of a playlist's loss is taken for the mean square of the feature, its value at zero.
     """
     squares = objective.features * objective.features
     mean_squares = np.asarray(squares.mean(axis=0), dtype=np.float64)[: objective.n_features]
@@ -171,9 +174,9 @@ def _direction(slope: Array, pairs: Pairs, l1: Array, scale: Array) -> Array:
 
 
 def _two_loop(slope: Array, pairs: Pairs, scale: Array) -> Array:
-    """Multiply minus the slope by the inverse Hessian that the memory stands for.
+    """Multiply minus the slope by the inverse Hessian of the L-BFGS memory.
 
-    Before anything is remembered, the Hessian is taken for a multiple of `scale`.
+    Without memory the Hessian is taken for a multiple of `scale`.
     """
     direction = -slope
     factors = []
@@ -199,7 +202,7 @@ def _line_search(
     l1: Array,
     pairs: Pairs,
 ) -> tuple[Array, float, Array] | None:
-    """Halve the step until the objective falls enough; None if it never does."""
+    """Halve the step until the objective falls enough; return None if it never does."""
     orthant = np.where(coef != 0, np.sign(coef), -np.sign(slope))
     # Without memory the direction has no scale: start with a step of length 1.
     size = 1.0 if pairs else 1.0 / max(float(np.linalg.norm(direction)), 1e-300)

@@ -1,7 +1,7 @@
-r"""A few weights of features of pairs, beside scores that are held.
+r"""Fit a few weights of features of pairs of a playlist and a song, beside fixed scores.
 
-Where songs of playlist i are drawn with probabilities in proportion to
-:math:`\exp(a f_{im} + h \cdot g_{im})`, with held scores f and features g of the pair, the mean
+If songs of playlist i are sampled with probabilities in proportion to
+:math:`\exp(a f_{im} + h \cdot g_{im})`, with fixed scores f and features g of the pair, the mean
 negative log-likelihood of a song, with a penalty, is
 
 .. math::
@@ -10,8 +10,8 @@ negative log-likelihood of a song, with a penalty, is
     - \frac{1}{M_+} \sum_{m \in i} (a f_{im} + h \cdot g_{im}) \Big] + \mathtt{l1}\, \|h\|_1
 
 over the candidates m of each playlist. It is convex in a and h. The offsets o are logarithms of
-how many songs a sampled candidate stands for. As :math:`a f + h \cdot g` ranks like
-:math:`f + (h / a) \cdot g`, the weights that belong to the scores as they are, are h / a.
+the number of songs that a sampled candidate stands for. As :math:`a f + h \cdot g` ranks like
+:math:`f + (h / a) \cdot g`, the weights in the unit of the scores are h / a.
 """
 
 from typing import NamedTuple
@@ -27,8 +27,8 @@ Array = NDArray[np.float64]
 MAX_NEWTON_STEPS = 100
 BACKTRACK = 0.5
 SMALLEST_STEP = 1e-8
-# Least spread of scaled scores: scores that tell nothing would make the weights of features
-# infinite in their unit, and scores that mislead would turn their signs round.
+# Smallest standard deviation of scaled scores: with a scale a near zero the weights h / a would be
+# infinite, and with a negative one they would change signs.
 SMALLEST_SPREAD = 0.1
 
 
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
     Attributes
     ----------
     columns : ndarray of shape (n_pairs, 1 + n_terms)
-        The held score of each pair, then its features.
+        The fixed score of each pair, then its features.
 
     offsets : ndarray of shape (n_pairs,)
         Logarithm of how many candidates each stands for.
@@ -102,7 +102,7 @@ class PairLikelihood:
 
 
 def solve_pair_weights(pairs: Pairs, l1: float, *, tol: float = 1e-8) -> tuple[float, Array]:
-    """Find the scale a of the held scores, and the weights of terms in their unit, h / a.
+    """Find the scale a of the fixed scores, and the weights of terms in their unit, h / a.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def solve_pair_weights(pairs: Pairs, l1: float, *, tol: float = 1e-8) -> tuple[f
 
 
 def minimise_pairs(pairs: Pairs, l1: float, *, tol: float = 1e-8) -> Array:
-    """Minimise the penalised likelihood of pairs by proximal Newton steps; give (a, h)."""
+    """Minimise the penalised likelihood of pairs by proximal Newton steps; return (a, h)."""
     likelihood = PairLikelihood(pairs)
     coef = np.zeros(pairs.columns.shape[1])
     coef[0] = 1.0
@@ -154,7 +154,7 @@ def minimise_pairs(pairs: Pairs, l1: float, *, tol: float = 1e-8) -> Array:
         moved = coef + step
         while likelihood.value(moved) + penalty @ np.abs(moved) >= before:
             size *= BACKTRACK
-            if size < SMALLEST_STEP:  # rounding hides what is left to gain
+            if size < SMALLEST_STEP:  # the rest of the decrease is below rounding
                 return coef
             moved = coef + size * step
         coef = moved

@@ -72,7 +72,7 @@ class TiledPass:
         As given, in the dtype of the features.
 
     workers : Workers or None
-        Who has the same features and memberships elsewhere; None where the work is done here.
+        Remote workers with the same features and memberships; None for a local pass.
     """
 
     workers: Workers | None = None
@@ -121,7 +121,7 @@ class TiledPass:
         Returns
         -------
         sums : NegativeSums
-            Rows that overflow are not finite; other rows do not notice.
+            Rows that overflow are not finite; they do not affect others.
         """
         sums = self._sums(weights, rows) if groups is None else self._grouped_sums(weights, groups)
         return NegativeSums(sums[:, -1].copy(), sums)
@@ -139,7 +139,7 @@ class TiledPass:
     def _grouped_sums(self, weights: FloatArray, groups: NDArray[np.intp]) -> NDArray[np.float64]:
         alone, sharing = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
         _, first, group = np.unique(groups[sharing], return_index=True, return_inverse=True)
-        if len(sharing) == len(first):  # nobody to share with
+        if len(sharing) == len(first):  # no two playlists share
             return self._sums(weights, None)
         chosen = np.concatenate([alone, sharing[first]])
         rows = np.where(np.arange(len(chosen)) < len(alone), chosen, -1)
@@ -155,7 +155,7 @@ class TiledPass:
             sums = np.empty((len(weights), self.n_features))
             sums[alone] = passed[: len(alone)]
             sums[sharing] = total - inside
-            # Where little is left, rounding would show: these are summed without their own songs.
+            # If own songs are most of the sum, the difference loses digits: sum over the others.
             little = sharing[~(inside[:, -1] <= 0.5 * total[:, -1])]
         if len(little):
             sums[little] = self._sums(weights[little], little)
@@ -315,7 +315,7 @@ def mostly_zero(features: Any) -> NDArray[np.intp]:
     else:
         counts = np.count_nonzero(features, axis=0)
     few = np.flatnonzero(counts < SPARSE_BELOW * n_songs)
-    # What was given as sparse stays so, however few columns there are.
+    # Sparse features stay sparse, however few columns there are.
     return few if len(few) >= FEWEST_SPARSE_COLUMNS or issparse(features) else few[:0]
 
 

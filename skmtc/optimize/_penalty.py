@@ -1,9 +1,12 @@
-"""The l1 penalty: value, proximal step, distance to optimality."""
+"""Names of the penalties; the l1 penalty: value, proximal step, distance to optimality."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+# Attributes of an objective, and parameters of a ranker.
+PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
 
 
 def l1_value(coef: Array, l1: Array) -> float:

@@ -22,7 +22,7 @@ def make_pass(
     *,
     offsets: FloatArray | None = None,
 ) -> TiledPass:
-    """Make a pass for where joblib's configuration wants the work done.
+    """Make a local or a remote pass, as joblib's configuration demands.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class RemotePass(TiledPass):
 
     Features and memberships are sent to each worker once. For a pass, the weights of a shard
     travel one way and its sums the other. Shards consist of whole blocks, so the sums have the
-    same bits as those of threads here.
+    same bits as those of local threads.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class RemotePass(TiledPass):
         self.workers = Workers(n_jobs, Broadcast(_worker_pass, features, held, offsets))
 
     def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
-        if len(weights) <= BLOCK_ROWS:  # done before it would arrive
+        if len(weights) <= BLOCK_ROWS:  # one block is summed faster than it is sent
             return super()._sums(weights, rows)
         if rows is None:
             rows = np.arange(len(weights))

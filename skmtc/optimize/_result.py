@@ -28,7 +28,7 @@ class SolverResult:
         Number of iterations.
 
     converged : bool
-        Whether the solver's rule to stop was met.
+        Whether the solver's stopping rule was met.
 
     message : str
         Why the solver stopped, in words.
@@ -59,7 +59,7 @@ class SolverResult:
 
 
 def warn_not_converged(result: SolverResult, *, tol: float, max_iter: int, hint: str = "") -> None:
-    """Warn that a solver stopped early; say what was reached and what to change."""
+    """Warn that a solver stopped early, with the optimality reached and what to change."""
     advice = hint or (
         "Increase `max_iter`, or `tol` if this is close enough, or the penalties; standardised "
         "features converge fastest."

@@ -12,6 +12,7 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skmtc._utils.chunking import row_batches
+from skmtc.optimize._arrays import row_dots
 
 Array = NDArray[np.float64]
 # Solves for the coefficients of some targets.
@@ -57,7 +58,7 @@ def ridge_coef(
         Coefficients; with an intercept it is the last column.
     """
     n_songs, n_features = features.shape
-    columns = SplitColumns(features, centre=fit_intercept)
+    columns = CentredColumns(features, centre=fit_intercept)
     coef = np.empty((targets.shape[0], n_features + bool(fit_intercept)))
     solve: Solve | None = None
     if n_features:  # LAPACK does not take empty matrices
@@ -105,7 +106,7 @@ def ridge_factors(
         What does not, in single precision: the inverse, a row for the means of sparse features and
         a column for the intercept.
     """
-    columns = SplitColumns(features, centre=fit_intercept)
+    columns = CentredColumns(features, centre=fit_intercept)
     inverse = _inverse(columns, l2)
     n_features = len(inverse)
     products = columns.sparse_products(targets)
@@ -132,7 +133,7 @@ def choose_solver(n_songs: int, n_features: int) -> str:
     return "cholesky" if n_features <= n_songs else "dual"
 
 
-def solve_cholesky(columns: "SplitColumns", l2: float) -> Solve:
+def solve_cholesky(columns: "CentredColumns", l2: float) -> Solve:
     """Return a solver of w = (X'X + l2 I)^-1 X'y."""
     gram = columns.gram()
     gram[np.diag_indices_from(gram)] += l2
@@ -147,7 +148,7 @@ def solve_cholesky(columns: "SplitColumns", l2: float) -> Solve:
     return solve
 
 
-def solve_dual(columns: "SplitColumns", l2: float) -> Solve:
+def solve_dual(columns: "CentredColumns", l2: float) -> Solve:
     """Return a solver of w = X' (XX' + l2 I)^-1 y, the same weights by songs."""
     kernel = columns.kernel()
     kernel[np.diag_indices_from(kernel)] += l2
@@ -162,7 +163,7 @@ def solve_dual(columns: "SplitColumns", l2: float) -> Solve:
     return solve
 
 
-def solve_cg(columns: "SplitColumns", l2: float) -> Solve:
+def solve_cg(columns: "CentredColumns", l2: float) -> Solve:
     """Return a solver by conjugate gradients on (X'X + l2 I) w = X'y, with a Jacobi step."""
     inverse_diagonal = 1.0 / (columns.squared_norms() + l2)
 
@@ -174,16 +175,16 @@ def solve_cg(columns: "SplitColumns", l2: float) -> Solve:
         weights = np.zeros_like(residual)
         enough = CG_TOL * np.linalg.norm(residual, axis=1)
         scaled = residual * inverse_diagonal
-        direction, size = scaled, _row_products(residual, scaled)
+        direction, size = scaled, row_dots(residual, scaled)
         for _ in range(CG_MAX_ITER):
             if (np.linalg.norm(residual, axis=1) <= enough).all():
                 return weights
             image = multiply(direction)
-            step = _ratio(size, _row_products(direction, image))[:, None]
+            step = _ratio(size, row_dots(direction, image))[:, None]
             weights += step * direction
             residual = residual - step * image
             scaled = residual * inverse_diagonal
-            size, before = _row_products(residual, scaled), size
+            size, before = row_dots(residual, scaled), size
             direction = scaled + _ratio(size, before)[:, None] * direction
         warnings.warn(
             f"Conjugate gradients did not converge in {CG_MAX_ITER} iterations. Increase `l2`, or "
@@ -199,8 +200,8 @@ def solve_cg(columns: "SplitColumns", l2: float) -> Solve:
 RIDGE_SOLVERS = {"cholesky": solve_cholesky, "dual": solve_dual, "cg": solve_cg}
 
 
-def _inverse(columns: "SplitColumns", l2: float) -> Array:
-    """Return (X'X + l2 I)^-1, in the room of X'X."""
+def _inverse(columns: "CentredColumns", l2: float) -> Array:
+    """Return (X'X + l2 I)^-1, in the memory of X'X."""
     gram = columns.gram()
     gram[np.diag_indices_from(gram)] += l2
     factor, _ = cho_factor(gram.T, overwrite_a=True, check_finite=False)
@@ -216,7 +217,7 @@ def _inverse(columns: "SplitColumns", l2: float) -> Array:
     return whole
 
 
-class SplitColumns:
+class CentredColumns:
     """Features whose dense and sparse columns are multiplied each in its own way.
 
     Vectors and identities side by side are a sparse matrix with some full columns. BLAS multiplies
@@ -327,11 +328,6 @@ class SplitColumns:
         return gram
 
 
-def _row_products(first: Array, second: Array) -> Array:
-    products: Array = np.einsum("ij,ij->i", first, second)
-    return products
-
-
 def _ratio(numerator: Array, denominator: Array) -> Array:
-    """Divide; 0 where both are 0, as they are for a target that is solved already."""
+    """Return ratios; 0 where the denominator is 0, as for a target that is solved already."""
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

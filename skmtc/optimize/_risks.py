@@ -1,4 +1,4 @@
-"""The empirical risks: what one pass tells about each playlist, and the losses made of it."""
+"""The empirical risks: means over the songs of each playlist and the others, and the losses."""
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from skmtc.optimize._objective import MultitaskObjective
 
 Array = NDArray[np.float64]
-# Playlists whose exact losses tell how far the objective is from that over a sample of songs.
+# Playlists whose exact losses estimate the error of an objective over a sample of songs.
 EXACT_PLAYLISTS = 1024
 Risk = Literal["classification", "p-norm push", "bottom-push", "bottom-push exponential"]
 # Far from overflow, also for exp(push * score) in single precision.
@@ -20,7 +20,7 @@ LARGE_SCORE = 8.0
 
 
 class RiskTerms(NamedTuple):
-    """What one pass over the data tells about each playlist.
+    """Means of exponentials over the songs of each playlist and over the others.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class RiskTerms(NamedTuple):
         Gradient of `positive / push`.
 
     shift : ndarray of shape (n_playlists,)
-        What was subtracted from the scores before. A ranking loss does not change with it, so it
-        keeps both its factors from overflow; it is zero for the classification loss.
+        Subtracted from the scores. A ranking loss is shift-invariant, so a shift avoids overflow;
+        zero for the classification loss.
     """
 
     negative: Array
@@ -89,7 +89,7 @@ def risk_terms(
     with np.errstate(over="ignore", invalid="ignore"):
         scores = positives.scores(weights)
         shift = np.zeros(len(weights))
-        if objective.loss == "ranking":  # which does not change with it
+        if objective.loss == "ranking":  # shift-invariant, so shift scores to avoid overflow
             lowest = positives.reduce(np.minimum, scores)
             shift = np.where(np.abs(lowest) > LARGE_SCORE, lowest, 0.0)
         if shift.any():
@@ -112,7 +112,7 @@ def risk_terms(
 def playlist_losses(
     objective: "MultitaskObjective", terms: RiskTerms, rows: NDArray[np.intp] | None = None
 ) -> tuple[Array, Array]:
-    """Combine the terms to each playlist's loss and its gradient.
+    """Return the loss of each playlist and its gradient, from the terms.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def playlist_losses(
         The problem.
 
     terms : RiskTerms
-        What a pass over the data gave.
+        Means over the songs, from a pass over the data.
 
     rows : ndarray of shape (n_rows,), default=None
         Codes of the playlists that `terms` are for; None stands for all.
@@ -183,10 +183,10 @@ def objective_over_all_songs(
     value: float,
     random_state: int = 0,
 ) -> tuple[float, float]:
-    """Estimate the objective that counts each song once from one with `song_weight`.
+    """Estimate the objective over all songs from one with `song_weight`.
 
-    The losses of some random playlists are summed over all songs. By what these differ from the
-    losses over the sample, the objectives differ in the mean.
+    For some random playlists, losses are also summed over all songs. The mean difference to the
+    losses over the sample estimates the difference of the objectives.
 
     Parameters
     ----------

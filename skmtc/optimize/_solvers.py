@@ -9,7 +9,7 @@ from skmtc.optimize.prox_newton import prox_newton_path, solve_prox_newton, solv
 
 
 class Solver(NamedTuple):
-    """What `fit` and `partial_fit` need to know of a solver.
+    """A solver as `fit`, `partial_fit` and `regularization_path` call it.
 
     Attributes
     ----------

@@ -4,22 +4,23 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from skmtc._typing import Column
-from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.fitted_state import Array, Index
 from skmtc._utils.sparse import (
     as_ones,
     compact,
-    cost_batches,
     mean_of_groups,
+    merge_rows,
     one_hot,
+    product_batches,
     song_rows_of_playlists,
+    sum_of_users,
 )
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.rankers.artists import ArtistRanker
 
 WEIGHTINGS = ("tfidf", "cosine")
-# What all memberships together count beside similarities: enough to order songs that no neighbour
-# tells apart, and all that a new user has.
+# Weight of popularity beside similarities: it orders songs of equal similarity, and all songs for a
+# new user.
 POPULARITY = 1e-6
 
 
@@ -47,7 +48,7 @@ class ItemKNNRanker(ArtistRanker):
 
     weighting : {"tfidf", "cosine"}, default="tfidf"
         Weights of memberships before the cosine. "tfidf": a playlist of n of all N songs counts
-        log(N / n), so that long playlists say less. "cosine": all count 1.
+        log(N / n), so that long playlists count less. "cosine": all count 1.
 
     artist : str, int or None, default="artist"
         Column of the artist, by name or position, used for new songs. Where there is no such
@@ -157,8 +158,7 @@ class ItemKNNRanker(ArtistRanker):
     def _fit(self, table, frame):
         self.artist_of_song_ = self._fit_popularity(table)
         held = as_ones(table.membership)
-        owned = csr_array(one_hot(table.user_of_playlist, len(table.users)).T)
-        self.playcounts_ = csr_array(owned @ held)
+        self.playcounts_ = sum_of_users(held, table.user_of_playlist, len(table.users))
         self.similarity_ = _neighbors(
             song_rows_of_playlists(table.membership, self.weighting), self.n_neighbors
         )
@@ -173,9 +173,7 @@ class ItemKNNRanker(ArtistRanker):
         shares = self._popularity_of(songs) / max(1.0, self.popularity_.sum())
         similar = self.similarity_[songs.codes[~songs.is_new]]
         if songs.is_new.any():
-            order = np.argsort(songs.is_new, kind="stable")
-            stacked = csr_array(vstack([similar, self._neighbors_of_new(songs)]))
-            similar = stacked[np.argsort(order)]
+            similar = merge_rows(songs.is_new, similar, self._neighbors_of_new(songs))
         return csr_array(hstack([similar, shares[:, None]], dtype=np.float64))
 
     def _neighbors_of_new(self, songs):
@@ -192,11 +190,9 @@ class ItemKNNRanker(ArtistRanker):
 def _neighbors(rows, n_neighbors):
     """Return the largest inner products of each row with all rows, block by block."""
     others = csr_array(rows.T)
-    # A product has at most as many entries as it has multiplications.
-    costs = rows.astype(bool).astype(np.int64) @ np.diff(others.indptr)
     parts = [
         _largest(csr_array(rows[batch] @ others), n_neighbors)
-        for batch in cost_batches(costs, rows_that_fit(32))
+        for batch in product_batches(rows, others)
     ]
     return compact(csr_array(vstack(parts)))
 

@@ -233,7 +233,7 @@ class MatrixFactorizationRanker(FeatureRanker):
             check_choice("content_model", self.content_model, ("mlp",))
 
     def _fit(self, table, frame):
-        _import_als()  # tells that it is missing before any work
+        _import_als()  # raises if it is missing, before any work
         seed = self._seed()
         vars(self).update(fit_attributes(self, "user", table, frame))
         features = self._fit_content_features(table, frame)
@@ -327,8 +327,8 @@ class MatrixFactorizationRanker(FeatureRanker):
         return {"songs": songs, "users": users, "playlists": None}
 
     def _als(self, counts, seed):
-        """Factorise counts by `implicit`; give the factors of rows and columns."""
-        if counts.nnz == 0:  # every playlist is full, which the warning has told
+        """Factorise counts by `implicit`; return the factors of rows and columns."""
+        if counts.nnz == 0:  # every playlist is full, as `fit` has warned
             return tuple(np.zeros((n, self.n_factors), dtype=np.float32) for n in counts.shape)
         matrix = csr_matrix(counts, dtype=np.float32)
         matrix.data = 1.0 + np.float32(self.confidence) * matrix.data

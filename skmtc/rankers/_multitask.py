@@ -13,7 +13,7 @@ from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_st
 from skmtc._utils.fitted_state import Array, Nested, Part, Plain, check_fitted_state
 from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc._utils.validation import check_choice, check_number
-from skmtc.optimize import SOLVERS
+from skmtc.optimize import PENALTIES, SOLVERS
 from skmtc.rankers.features import (
     WEIGHTS,
     FeatureRanker,
@@ -32,7 +32,6 @@ from skmtc.rankers.fitting import (
 )
 from skmtc.rankers.history import append_vectors
 from skmtc.rankers.multitask import (
-    PENALTIES,
     append_users,
     append_weights,
     check_history,
@@ -130,7 +129,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
 
     songs_per_pass : int or None, default=None
         On how many songs the sums over the songs outside a playlist are made: a weighted sample of
-        the catalogue, drawn once in `fit`, in place of all. Songs of a playlist always count in
+        the catalogue, made once in `fit`, in place of all. Songs of a playlist always count in
         full. It makes time and memory of a fit independent of the size of the catalogue, see
         :ref:`song-sample`. None: all songs, or 50,000 of more than 200,000.
 
@@ -408,7 +407,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
             stopped = partial(self._attributes_at, table, objective, state)
             return callbacks.iteration_ends(state, stopped)
 
-        # 4. Solve. An interrupted fit goes on from its checkpoint.
+        # 4. Solve. An interrupted fit resumes from its checkpoint.
         checkpoint = open_checkpoint(self.checkpoint, objective, solver=self.solver, tol=self.tol)
         options = solver_options(self, iteration_ends)
         result = saved = checkpoint.load(objective.shape)
@@ -423,7 +422,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         if not callbacks.stopped:
             warn_if_inexact(self, result, features)
         self.history_ = fit_history(self, table, frame)
-        # Only now: a fit that is killed in its second stage goes on from the end of the first.
+        # Only now: a fit that is killed while history terms are fitted resumes here.
         if result.converged:
             checkpoint.remove()
 
@@ -545,7 +544,7 @@ class MultitaskPlaylistRanker(CallbackSupportMixin, FeatureRanker):
         return vectors
 
     def user_vectors(self, queries):
-        """Return what queries are scored by without the attributes of new playlists.
+        """Return the weights of queries, without those of similar playlists.
 
         :meta private:
         """

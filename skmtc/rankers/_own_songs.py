@@ -5,7 +5,7 @@ from scipy.sparse import csr_array, hstack
 
 from skmtc._typing import Column
 from skmtc._utils.fitted_state import Array
-from skmtc._utils.sparse import as_ones, one_hot
+from skmtc._utils.sparse import as_ones, one_hot, sum_of_users
 from skmtc.rankers.artists import ArtistRanker
 
 
@@ -102,8 +102,8 @@ class OwnSongsRanker(ArtistRanker):
 
     def _fit(self, table, frame):
         self._fit_popularity(table)
-        owned = csr_array(one_hot(table.user_of_playlist, len(table.users)).T)
-        self.playcounts_ = csr_array(owned @ as_ones(table.membership))
+        held = as_ones(table.membership)
+        self.playcounts_ = sum_of_users(held, table.user_of_playlist, len(table.users))
 
     def vectors_of_queries(self, queries):
         counts = one_hot(queries.users, len(self.users_)) @ self.playcounts_

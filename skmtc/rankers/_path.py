@@ -1,4 +1,4 @@
-"""Many settings of the penalties, each from the weights of a stronger one."""
+"""Fit many settings of the penalties, each from the weights of a stronger one."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from skmtc._typing import Table
-from skmtc.optimize import SOLVERS
+from skmtc.optimize import PENALTIES, SOLVERS
 from skmtc.rankers._multitask import MultitaskPlaylistRanker
 from skmtc.rankers.features import learn_features
 from skmtc.rankers.multitask import (
-    PENALTIES,
     check_penalties,
     fit_history,
     make_objective,
@@ -45,7 +44,7 @@ def regularization_path(
 
     penalties : list of dict
         Settings of `user_l2`, `playlist_l1` and `shared_l1`, in any order, such as a
-        `ParameterGrid` gives them.
+        `ParameterGrid`.
 
     Returns
     -------
@@ -119,5 +118,5 @@ def _complete(ranker, setting):
 
 
 def _strength(setting):
-    """Order settings: the larger the penalties, as a product, the stronger."""
+    """Return the logarithm of the product of the penalties, which orders settings."""
     return sum(np.log(max(setting[name], 1e-300)) for name in PENALTIES)

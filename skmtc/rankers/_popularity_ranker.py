@@ -21,9 +21,9 @@ class PopularityRanker(ArtistRanker):
 
     weight : str, int or None, default=None
         Column of the weight of each row, a positive number, by name or position: the popularity of
-        a song is the sum of the weights of its rows. With `half_life_weights` of dates it is what
-        is popular of late. Of a song that stands twice in a playlist the first row counts. None:
-        rows have weight 1.
+        a song is the sum of the weights of its rows. With `half_life_weights` of dates, recent
+        rows count more. If a song is repeated in a playlist, its first row counts. None: rows have
+        weight 1.
 
     user : str, int or None, default="user"
         Column of user ids; None where owners are unknown.

@@ -1,4 +1,4 @@
-"""Ridge regression of membership: the strong and simple opponent."""
+"""Ridge regression of membership: a strong and simple baseline."""
 
 from typing import Any
 
@@ -25,10 +25,9 @@ class RidgeRanker(FeatureRanker):
     For each playlist, a ridge regression of "is in the playlist" (1 or 0) on the features of all
     songs of the catalogue. One factorisation of the features' Gram matrix serves all playlists.
     Features may be sparse and many, such as the identities of artists and albums that
-    `make_song_features` makes: they tell exactly which songs belong together.
-    The same regression of the mean membership in a user's playlists, and in all playlists, gives
-    weights of users and shared weights; both are means of playlist weights. Which of them score
-    a row is read from the ids; they are not added up:
+    `make_song_features` makes. The same regression of the mean membership in a user's playlists,
+    and in all playlists, gives weights of users and shared weights; both are means of playlist
+    weights. Which of them score a row is read from the ids; they are not added up:
 
     ============================== ==================================
     a known playlist               playlist weights

@@ -1,4 +1,4 @@
-"""A test table as a fitted ranker sees it: who asks, for which songs, and what is true.
+"""The test set of a table: its queries, the candidates, and which of them are in the playlists.
 
 All evaluation goes through here: `score`, the scorers of `skmtc.metrics`, `evaluate` and `compare`.
 """
@@ -12,14 +12,13 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-from skmtc._table.queries import Songs, distinct
+from skmtc._table import Songs, distinct, first_rows
 from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.sparse import as_ones, with_empty_row
 from skmtc._utils.validation import check_choice
 from skmtc.metrics import Ranking
-from skmtc.rankers._scoring import BlockScorer, score_block
-from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers.recommend import blocked_pairs, read_candidates, seen_candidates
+from skmtc.rankers.scoring import BlockScorer, score_block, warn_equal_scores
 
 # Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
 BLOCKED_BYTES = 32
@@ -27,13 +26,13 @@ BLOCKED_BYTES = 32
 MOST_ROWS = 256
 
 
-class Block(NamedTuple):
+class PlaylistBlock(NamedTuple):
     """Playlists that are ranked together.
 
     Attributes
     ----------
     positions : ndarray of shape (n,)
-        Which playlists of the test_set these are.
+        Positions of the playlists in the test set.
 
     vectors : ndarray or csr_array of shape (n_rows, n_dimensions)
         Their distinct vectors.
@@ -42,7 +41,7 @@ class Block(NamedTuple):
         Which of the vectors each playlist has.
 
     added : list of csr_array of shape (n_rows, n_songs)
-        Parts of what their scores have beyond inner products; empty for nothing.
+        Matrices whose sum is added to the inner products; empty if there are none.
     """
 
     positions: np.ndarray
@@ -139,7 +138,7 @@ class TestSet:
 
         Yields
         ------
-        block : Block
+        block : PlaylistBlock
             Playlists; each comes in one block.
         """
         scorer, n_songs = self.scorer, self.song_vectors.shape[0]
@@ -158,7 +157,9 @@ class TestSet:
                 bounds = np.searchsorted(row_of_query, [start, start + len(rows)])
                 block = slice(*bounds)
                 added = scorer.added(asked[rows])
-                yield Block(positions[block], vectors[rows], row_of_query[block] - start, added)
+                yield PlaylistBlock(
+                    positions[block], vectors[rows], row_of_query[block] - start, added
+                )
         if n_equal and self.warn_equal is not None:
             self.warn_equal(n_equal)
 
@@ -168,7 +169,7 @@ class TestSet:
         if not self.scorer.adds_terms:
             return first, inverse
         queries = self.scorer.queries.take(positions)
-        # What is added depends on nothing but the ids, of which -1 stands for a new one.
+        # Added scores depend on the ids only, of which -1 stands for a new one.
         return distinct(inverse, queries.users + 1, queries.playlists + 1)
 
     def ranking(self, block):
@@ -193,12 +194,14 @@ class TestSet:
 
 
 def build_test_set(ranker, frame, candidates, exclude_seen=True):
-    """Make the test_set of a test table; see `BaseRanker.__skmtc_test_set__`."""
+    """Build the test set of a table; see `BaseRanker.__skmtc_test_set__`."""
     if isinstance(candidates, str):
         check_choice("candidates", candidates, {"auto", "all"})
+    # 1. Read playlists and songs, and choose the candidates.
     queries, query_of_row = ranker.reader.distinct_queries(frame)
     songs, song_of_row = ranker.reader.distinct_songs(frame)
     ranked, column_of_song, allowed = _read_ranked(ranker, candidates, queries, songs)
+    # 2. Positives: the rows of the table whose songs are candidates.
     column_of_row = column_of_song[song_of_row]
     found = np.flatnonzero(column_of_row >= 0)  # songs that are no candidates cannot be found
     y_true = csr_array(
@@ -207,9 +210,11 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
     )
     if allowed is not None:
         y_true = csr_array(y_true.multiply(allowed)).astype(bool)
+    # 3. Songs to ignore, because the playlist or its user has them in training.
     ignore = seen_candidates(ranker, queries, ranked, exclude_seen)
     if ignore is not None and exclude_seen == "user":
         y_true = csr_array(y_true > ignore)
+    # 4. The setting of each playlist, and the scorer.
     has_new_songs = np.bincount(query_of_row, weights=songs.is_new[song_of_row]) > 0
     columns = ranker.reader.find_columns(queries.rows, ("playlist",))
     scorer = BlockScorer(ranker, queries, ranked)
@@ -252,15 +257,13 @@ def distinct_rows(vectors):
     else:
         keys[:] = [row.tobytes() for row in vectors]
     inverse = pd.factorize(keys)[0]
-    first = np.empty(inverse.max() + 1, dtype=np.intp)
-    first[inverse[::-1]] = np.arange(len(inverse))[::-1]  # the last write, so the first row, wins
-    return first, inverse
+    return first_rows(inverse, inverse.max() + 1), inverse
 
 
 def _read_ranked(ranker, candidates, queries, songs):
-    """Return the songs to rank, the column of each of the table's songs, and who may have which.
+    """Return the candidates, the column of each song of the table, and the allowed pairs.
 
-    The column is -1 for a song that is no candidate.
+    The column is -1 for a song that is no candidate; pairs are None if all are allowed.
     """
     if isinstance(candidates, str):
         if candidates == "auto" and songs.is_new.all():

@@ -9,7 +9,7 @@ from skmtc.cli.inputs._ranker_choice import (
     fit_seconds,
     make_ranker,
 )
-from skmtc.cli.inputs._read_table import open_table, sample_table
+from skmtc.cli.inputs._read_table import Table, open_table, sample_table
 from skmtc.cli.inputs._sampled_rows import MAX_ROWS, MAX_SONGS, sample_rows
 from skmtc.cli.inputs._settings import SETTINGS, make_splitter, meaning
 from skmtc.cli.inputs._values import (
@@ -32,6 +32,7 @@ __all__ = [
     "SETTINGS",
     "Config",
     "Features",
+    "Table",
     "attributes",
     "available_rankers",
     "fit_seconds",

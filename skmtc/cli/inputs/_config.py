@@ -39,7 +39,7 @@ class Config:
 
 
 def read_config(path):
-    """Read and check a config file; None gives an empty one."""
+    """Read and check a config file; return an empty `Config` without a file."""
     if path is None:
         return Config()
     try:

@@ -49,6 +49,7 @@ def guess_ids(path, named):
     except (ValueError, OSError, ImportError):  # printed when the table is read
         return found
     taken = {name for name in named.values() if name} | (set(columns) & set(asked))
+    # 1. By name.
     missing = []
     for role in asked:
         if role in columns:
@@ -58,6 +59,7 @@ def guess_ids(path, named):
             _take(role, like[0], found, taken)
         elif role != "user":
             missing.append(role)
+    # 2. By values, if one of playlist and song is left.
     if len(missing) == 1 and len(columns) > 1:
         (role,) = missing
         column = _by_values(path, role, found, taken)
@@ -92,7 +94,7 @@ def _named_like(role, columns):
 
 
 def _parts(name):
-    """Return the words of a name without what says that it is an id, and that ending."""
+    """Return the words of a name without endings such as "id", and that ending."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     words = [word for word in re.split(r"[^a-z]+", words) if word]
     kept = [word for word in words if word not in (*ID_ENDINGS, *NAME_ENDINGS)]
@@ -100,7 +102,7 @@ def _parts(name):
 
 
 def _by_values(path, role, found, taken):
-    """Return the column whose values go with those of the other id as ids do; None if none does.
+    """Return the column whose pairs with the other id look like memberships; None if none does.
 
     A song is in a playlist once, in several playlists, and a playlist has several songs. Of
     several columns, the one with most values is the finest: a playlist is finer than its owner.

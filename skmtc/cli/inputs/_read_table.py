@@ -78,7 +78,7 @@ def sample_table():
 
 
 def open_table(path, *, user=None, playlist=None, song=None):
-    """Read a table; names of columns that are None are guessed, an empty user is none."""
+    """Read a table; columns that are None are guessed, `user=""` means no user column."""
     guessed = guess_ids(path, {"user": user, "playlist": playlist, "song": song})
     owner = guessed["user"] if user is None else (user or None)
     playlist, song = playlist or guessed["playlist"], song or guessed["song"]
@@ -108,7 +108,7 @@ def joined_ids(X, user, playlist):
 
 
 def _share_playlists(X, user, playlist):
-    """Check whether users have playlists of the same id, such as names; it is told."""
+    """Check whether several users have playlists of the same id, such as names; print a note."""
     owners = X[[user, playlist]].drop_duplicates()
     n_shared = int((owners[playlist].value_counts() > 1).sum())
     if n_shared:

@@ -15,7 +15,7 @@ FEWEST_USERS = 500
 
 
 def sample_rows(table, *, max_songs=MAX_SONGS, max_rows=MAX_ROWS, seed=0):
-    """Return a table within bounds, which says in `sampled` what was left out.
+    """Return a sample of a table within bounds, described by its attribute `sampled`.
 
     1. The songs in most playlists are kept.
     2. Users are kept at random, with all their playlists.
@@ -37,21 +37,23 @@ def sample_rows(table, *, max_songs=MAX_SONGS, max_rows=MAX_ROWS, seed=0):
         The same object if the whole table is within the bounds.
     """
     rng = np.random.default_rng(seed)
-    X, told = table.X, []
+    X, kept_parts = table.X, []
     n_songs = X[table.song].nunique()
+    # 1. Songs.
     if max_songs is not None and n_songs > max_songs:
         X = _frequent_songs(X, table, max_songs, rng)
-        told.append(f"the {max_songs:,} songs in most playlists of {n_songs:,}")
+        kept_parts.append(f"the {max_songs:,} songs in most playlists of {n_songs:,}")
+    # 2. Users.
     if max_rows is not None and len(X) > max_rows:
         who, kept, total, X = _some_users(X, table, max_rows, rng)
-        told.append(f"{kept:,} of {total:,} {who} at random")
-    if not told:
+        kept_parts.append(f"{kept:,} of {total:,} {who} at random")
+    if not kept_parts:
         return table
     share = X[table.playlist].nunique() / table.X[table.playlist].nunique()
     return replace(
         table,
         X=X.reset_index(drop=True),
-        sampled=f"sampled for speed: {', and '.join(told)}",
+        sampled=f"sampled for speed: {', and '.join(kept_parts)}",
         whole_size=table.size,
         playlist_share=share,
     )
@@ -72,14 +74,14 @@ def _some_users(X, table, max_rows, rng):
     """Return users, or playlists if users are few, whose rows are within the bound."""
     who, column = "users", table.user
     if column is not None:
-        kept, n_all = _draw(X[column], max_rows, rng)
+        kept, n_all = _sample_ids(X[column], max_rows, rng)
     if column is None or len(kept) < FEWEST_USERS:
         who, column = "playlists", table.playlist
-        kept, n_all = _draw(X[column], max_rows, rng)
+        kept, n_all = _sample_ids(X[column], max_rows, rng)
     return who, len(kept), n_all, X[X[column].isin(kept)]
 
 
-def _draw(ids, max_rows, rng):
+def _sample_ids(ids, max_rows, rng):
     """Return ids at random with at most so many rows, at least one, and the number of all."""
     sizes = ids.value_counts().sort_index().sample(frac=1.0, random_state=rng)
     kept = sizes.index[sizes.cumsum() <= max_rows]

@@ -147,7 +147,7 @@ class Examples:
         ]
 
     def _asked(self, row, songs):
-        """Return rows of songs with the ids and attributes of the one who asks."""
+        """Return rows of songs with the ids and attributes of the query."""
         rows = self._songs.loc[songs].reset_index(drop=True)
         own = [c for c in (self._table.user, self._table.playlist) if c is not None]
         for column in (*own, *self._features.users.used):
@@ -165,8 +165,8 @@ class Examples:
             n_others = own[table.playlist].nunique()
             known = f"known: {_count(n_others, 'other playlist')} of the user"
         if len(own) == 0:
-            told = [f"{c} {shown(row[c])}" for c in self._features.users.used if row[c] == row[c]]
-            known = f"known of the user: {', '.join(told) or 'nothing'}"
+            values = [f"{c} {shown(row[c])}" for c in self._features.users.used if row[c] == row[c]]
+            known = f"known of the user: {', '.join(values) or 'nothing'}"
         wanted = self._test[self._test[table.playlist] == playlist][table.song].unique()
         return Example(
             names.playlist(playlist),

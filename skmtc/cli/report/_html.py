@@ -85,16 +85,16 @@ CURVES_SHOWN = (
     "curves.csv."
 )
 EXAMPLES_SHOWN = (
-    "Test playlists drawn at random, and the songs that the two best rankers put first (the two "
-    "best of those that differ); hits, which are songs of the playlist, are marked. A reason is "
-    "what raises the score most (as skmtc.inspection.explain has it); of rankers without weights, "
-    "what training says of the song."
+    "Random test playlists, and the songs that the two best rankers put first (the two best of "
+    "those that differ); hits, which are songs of the playlist, are marked. A reason is what "
+    "raises the score most, by skmtc.inspection.explain; for rankers without weights, it is "
+    "counts of the song in training."
 )
 N_BEST = 2  # rankers in examples
 
 
 def report_html(found, table, features, figures, left="", codes=None):
-    """Compose the report.
+    """Return the report as HTML.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ curves.csv.</p>
 def _meanings(found):
     """Return what the metrics of a report measure, and which of them have no best."""
     labels = list(dict.fromkeys(label for comparison in found for label in comparison.metrics))
-    told = " ".join(metric_meanings(labels))
+    text = " ".join(metric_meanings(labels))
     moderate = without_best(labels)
     if moderate:
-        told += f" No ranker is best by {moderate}, of which moderate values are preferable."
-    return told
+        text += f" No ranker is best by {moderate}, of which moderate values are preferable."
+    return text
 
 
 def _sentence(text):
@@ -168,20 +168,20 @@ def _sampled(table):
     if not table.sampled:
         return ""
     part = _sentence(f"{table.sampled}: {table.size}")
-    told = f"{part} All figures are of this part. For the whole table pass"
-    return f'<p class="sampled">{escape(told)} <code>--all</code>.</p>'
+    text = f"{part} All figures are of this part. For the whole table pass"
+    return f'<p class="sampled">{escape(text)} <code>--all</code>.</p>'
 
 
 def _use(found, table, codes):
     """Return which ranker to use in each setting, with the code that makes it."""
     items = []
     for comparison in found:
-        told = advice(comparison)
-        if not told:
+        text = advice(comparison)
+        if not text:
             continue
         is_open = "" if items else " open"
         setting = _sentence(words(comparison.setting))[:-1]
-        item = f"<strong>{escape(setting)}.</strong> {escape(told)}"
+        item = f"<strong>{escape(setting)}.</strong> {escape(text)}"
         code = codes.get(comparison.setting)
         if code:
             name = chosen_ranker(comparison)
@@ -280,8 +280,8 @@ def _suggestions(name, suggestions):
 
 
 def _verdicts(comparison):
-    told = "".join(f"<li>{escape(sentence)}</li>" for sentence in verdicts(comparison))
-    return f'<ul class="verdicts">{told}</ul>' if told else ""
+    text = "".join(f"<li>{escape(sentence)}</li>" for sentence in verdicts(comparison))
+    return f'<ul class="verdicts">{text}</ul>' if text else ""
 
 
 def _differences(comparison):

@@ -11,12 +11,12 @@ LEGEND = (
 
 
 def words(name):
-    """Show the name of a ranker or setting as words."""
+    """Return the name of a ranker or setting as words."""
     return name.replace("-", " ")
 
 
 def column_name(label):
-    """Show the name of a metric as the paper writes it."""
+    """Return the name of a metric as the paper writes it."""
     return parse_metric(label).label
 
 
@@ -81,7 +81,7 @@ def _listed(names):
 
 
 def cell(label, value):
-    """Show a value."""
+    """Return a value as text."""
     if np.isnan(value):
         return "-"
     return f"{value:.2f}" if label == "fit_time" else f"{value:.3f}"
@@ -98,7 +98,7 @@ def split_text(comparison):
 
 
 def comparison_text(comparison):
-    """Lay out a comparison as lines of text."""
+    """Return a comparison as lines of text."""
     labels = [*comparison.metrics, "fit_time"]
     heads = ["ranker", *map(column_name, comparison.metrics), "fit s"]
     best = best_of(comparison)

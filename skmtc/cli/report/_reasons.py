@@ -52,9 +52,9 @@ def reasons(ranker, rows):
 def facts(train, song, user, artists):
     """Return counts of a song in training, for rankers without weights of features."""
     n_playlists = int(train.playlists_of_song.get(song, 0))
-    told = f"in {n_playlists} playlists" if n_playlists != 1 else "in 1 playlist"
+    text = f"in {n_playlists} playlists" if n_playlists != 1 else "in 1 playlist"
     n_same = train.songs_of_artist(user, artists.get(song))
-    return told + (f"; the user has {n_same} of its artist" if n_same else "")
+    return text + (f"; the user has {n_same} of its artist" if n_same else "")
 
 
 def _in_words(row):

@@ -104,12 +104,12 @@ class Source:
         if rest.strip():
             yield rest.rstrip("\r")
 
-    def report(self, ledger):
+    def report(self, load_report):
         """Count damage and repairs."""
         if self.damage:
-            ledger.drop(f"ends of files: {self.damage}")
+            load_report.drop(f"ends of files: {self.damage}")
         if self.n_recoded:
-            ledger.repair("bytes in a wrong encoding, read as Latin-1", self.n_recoded)
+            load_report.repair("bytes in a wrong encoding, read as Latin-1", self.n_recoded)
 
     def _pieces(self, file, first):
         if first.startswith(GZIP_MAGIC):

@@ -89,7 +89,7 @@ class Join:
             )
 
 
-def to_bunch(memberships, songs, users, join, ledger, description):
+def to_bunch(memberships, songs, users, join, load_report, description):
     """Match, filter and join; return the Bunch of a loader.
 
     Parameters
@@ -101,7 +101,7 @@ def to_bunch(memberships, songs, users, join, ledger, description):
 
     join : Join
 
-    ledger : LoadReport
+    load_report : LoadReport
         Everything that is dropped is counted here.
 
     description : str
@@ -110,14 +110,14 @@ def to_bunch(memberships, songs, users, join, ledger, description):
     lengths = np.frombuffer(memberships.lengths, dtype=np.intc).astype(np.int64)
     codes = np.frombuffer(memberships.codes, dtype=np.intc)
     playlist = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    _check_any(codes, ledger, "songs in playlists", "Check that the file is of this data set.")
-    playlist, codes, songs = _joined(playlist, codes, songs, join, ledger)
+    _check_any(codes, load_report, "songs in playlists", "Check that the file is of this data set.")
+    playlist, codes, songs = _joined(playlist, codes, songs, join, load_report)
     kept = _first_of_pairs(playlist, codes, len(songs))
-    ledger.drop("songs that stand twice in a playlist", (~kept).sum(), asked_for=True)
+    load_report.drop("songs that stand twice in a playlist", (~kept).sum(), asked_for=True)
     playlist, codes = playlist[kept], codes[kept]
-    kept = _in_long_playlists(playlist, len(lengths), join.min_songs, ledger)
+    kept = _in_long_playlists(playlist, len(lengths), join.min_songs, load_report)
     playlist, codes = playlist[kept], codes[kept]
-    _check_any(codes, ledger, "playlists left", "Lower `min_songs`, or check `msd`.")
+    _check_any(codes, load_report, "playlists left", "Lower `min_songs`, or check `msd`.")
 
     songs, codes = _used(songs, codes)
     owners = np.frombuffer(memberships.owners, dtype=np.intc)
@@ -131,24 +131,24 @@ def to_bunch(memberships, songs, users, join, ledger, description):
     columns |= {c: _take(songs[c], codes) for c in songs if c not in NAME_COLUMNS}
     if users is not None:
         columns |= {c: _take(users[c], of_rows) for c in users}
-    ledger.tell(stacklevel=4)
+    load_report.tell(stacklevel=4)
     return Bunch(
         X=pd.DataFrame(columns),
         songs=songs,
         users=users,
-        DESCR=f"{description}\n\nAs loaded: {ledger.listing()}.",
-        **ledger.counts(),
+        DESCR=f"{description}\n\nAs loaded: {load_report.listing()}.",
+        **load_report.counts(),
     )
 
 
-def _joined(playlist, codes, songs, join, ledger):
+def _joined(playlist, codes, songs, join, load_report):
     """Replace songs by those of the MSD that they match; drop rows of the others."""
     msd = read_msd(join.msd, join.max_bytes)
     if msd is None:
         return playlist, codes, songs
     row_of_song = match_songs(songs, msd, join.by)
     matched = row_of_song[codes] >= 0
-    ledger.drop("rows with songs that are not in the MSD", (~matched).sum(), asked_for=True)
+    load_report.drop("rows with songs that are not in the MSD", (~matched).sum(), asked_for=True)
     found = msd.songs
     genres = read_genres(join.genres, join.max_bytes)
     if genres is not None:
@@ -169,13 +169,13 @@ def _first_of_pairs(playlist, codes, n_songs):
     return kept
 
 
-def _in_long_playlists(playlist, n_playlists, min_songs, ledger):
+def _in_long_playlists(playlist, n_playlists, min_songs, load_report):
     """Mark rows of playlists with enough songs; those that have lost all count as short too."""
     min_songs = max(1, min_songs)
     short = np.bincount(playlist, minlength=n_playlists) < min_songs
     kept = ~short[playlist]
-    ledger.drop(f"playlists with fewer than {min_songs} songs", short.sum(), asked_for=True)
-    ledger.drop("rows of these playlists", (~kept).sum(), asked_for=True)
+    load_report.drop(f"playlists with fewer than {min_songs} songs", short.sum(), asked_for=True)
+    load_report.drop("rows of these playlists", (~kept).sum(), asked_for=True)
     return kept
 
 
@@ -201,8 +201,9 @@ def _take(values, codes):
     return pd.Categorical.from_codes(distinct_codes[codes], categories=pd.Index(distinct))
 
 
-def _check_any(codes, ledger, what, advice):
+def _check_any(codes, load_report, what, advice):
     if not len(codes):
         raise ValueError(
-            f"{ledger.name} must hold at least one; got no {what} ({ledger.listing()}). {advice}"
+            f"{load_report.name} must hold at least one; got no {what} "
+            f"({load_report.listing()}). {advice}"
         )

@@ -57,7 +57,7 @@ def repair_json(text):
     return "".join(mended) + text[end:]
 
 
-def iterate_records(pieces, list_start, record_start, ledger):
+def iterate_records(pieces, list_start, record_start, load_report):
     """Yield the records (JSON objects) of a list inside a JSON text.
 
     Parameters
@@ -69,13 +69,13 @@ def iterate_records(pieces, list_start, record_start, ledger):
         Where the list starts (up to its first record), and what every record starts with, by
         which reading finds its way after a broken record.
 
-    ledger : LoadReport
+    load_report : LoadReport
         Broken records are counted here.
     """
     text = _Window(pieces)
     found = text.search(list_start, 0)
     if not found:
-        ledger.drop("files without records")
+        load_report.drop("files without records")
         return
     position = found.end()
     while position is not None:
@@ -86,16 +86,16 @@ def iterate_records(pieces, list_start, record_start, ledger):
             break
         record, end = text.decode(position)
         if end is None:
-            ledger.drop("malformed records")
+            load_report.drop("malformed records")
             found = text.search(record_start, position + 1)
             position = found.start() if found else None
             continue
         if isinstance(record, dict):
             yield record
         else:
-            ledger.drop("malformed records")
+            load_report.drop("malformed records")
         position = end
-    ledger.drop("lists of records that do not end")
+    load_report.drop("lists of records that do not end")
 
 
 class _Window:

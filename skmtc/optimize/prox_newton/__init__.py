@@ -1,11 +1,14 @@
 """The proximal Newton solver: few passes over the data, and much work between them.
 
-In the order of the data flow: `_problem` sorts playlists by user and evaluates iterates, `_solver`
-is the loop, and `_prox_newton` an iteration of it. The surrogate between two passes is minimised by
-`_rows`, one row per user, or by `_inner`, one row per playlist, with steps of the users
-(`_user_step` on `_surrogate`) and of the shared weights (`_shared`); `_curvature` is what passes
-teach, `_subsample` what the first iterations see. `_exact` solves small problems, and
-`_fixed_shared` those of users alone; `_state` bounds the suboptimality.
+In the order of the data flow:
+
+- `_problem` sorts playlists by user and evaluates iterates; `_state` bounds their suboptimality;
+- `_solver` is the loop, and `_prox_newton` an iteration of it for large problems; `_subsample`
+  samples the songs of the first iterations;
+- `_rows` minimises the surrogate between two passes with one row per user, `_inner` with one row
+  per playlist, by steps of the users (`_user_step` on `_surrogate`) and of the shared weights
+  (`_shared`); `_curvature` learns the curvature of the surrogate from two passes;
+- `_exact` solves small problems, and `_fixed_shared` those of users with fixed shared weights.
 """
 
 from skmtc.optimize.prox_newton._fixed_shared import FixedShared, solve_users

@@ -1,4 +1,4 @@
-"""What passes over the data teach about the curvature of log Z."""
+"""Learn the curvature of log Z from the gradients at two passes over the data."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ Array = NDArray[np.floating[Any]]
 
 SMALLEST_SCALE = 0.4
 LARGEST_SCALE = 1e4
-# Steps shorter than this, in the metric of the covariance, teach nothing but rounding.
+# Secants of steps shorter than this, in the metric of the covariance, are rounding, and so are
+# pairs with a smaller product of step and change of the gradient.
 SHORTEST_STEP = 1e-5
 SMALLEST_CHANGE = 1e-6
 
@@ -47,7 +48,7 @@ class SplitFeatures:
         """Sum weight * x x' over songs x."""
         some = np.flatnonzero(weights)
         if self._sparse is None and len(some) < 0.6 * len(weights):
-            # Without the songs that count nothing: copying rows is cheaper than multiplying them.
+            # Without songs of weight 0: copying rows is cheaper than multiplying them.
             return SplitFeatures(self._dense[some])._gram(weights[some], np.zeros(0))
         return self._gram(weights, np.zeros(0))
 

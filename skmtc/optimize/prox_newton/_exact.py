@@ -7,10 +7,10 @@ minimises the exact second-order model with all penalties,
           + L_1 \sum_u \|a_u\|^2 + L_2 \sum_i \|b_i\|_1 + L_3 \|\mu\|_1,
           \qquad d_i = d\mu + da_u + db_i
 
-What Q gains, the Newton decrement, is the suboptimality of the iterate to second order. The losses
-are sums of exponentials q_k of scores; where a step changes no exponent by more than rho,
-e^t - 1 - t >= theta(rho) t^2 / 2, so that nothing as close as the step is lower by more than
-gain / theta(rho). This is the bound that ends the search.
+The decrease of Q, the Newton decrement, is the suboptimality of the iterate to second order. The
+losses are sums of exponentials of scores; if a step changes no exponent by more than rho,
+e^t - 1 - t >= theta(rho) t^2 / 2, so that no point within that distance is lower by more than
+decrease / theta(rho). The solver stops by this bound.
 """
 
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ from skmtc.optimize.prox_newton._state import SolverState
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# Multiplications for the Hessians of all playlists, and for the linear systems of one step with
-# them, that are still cheap; and most weights.
+# Largest number of multiplications for the Hessians of all playlists and the linear systems of one
+# step, and largest number of weights: below them, exact Hessians are cheap.
 MOST_MULTIPLICATIONS = 1e9
 MOST_WEIGHTS = 100_000
 # Collinear features have no curvature along their difference: this share of the diagonal is added.
@@ -47,7 +47,7 @@ BACKTRACK = 0.4
 SUFFICIENT_DECREASE = 0.1
 # The bound on the suboptimality is exact to second order; half of `tol` leaves room for the rest.
 SAFETY = 0.5
-# A step that changes an exponent by more than this proves nothing about the suboptimality.
+# A step that changes an exponent by more than this bounds nothing.
 LARGEST_CHANGE = 1.0
 
 
@@ -149,8 +149,8 @@ class ExactModel:
             The minimiser.
 
         gains : ndarray of shape (n_users,)
-            Decrease of the model, by user, and what single coefficients would still gain; that
-            of the shared weights is spread over all users.
+            Decrease of the model, by user, and what steps of single coefficients would add to it;
+            the part of the shared weights is spread over all users.
         """
         step = Coefficients(*(np.zeros_like(part) for part in self.at))
         dual = Coefficients(*(np.zeros_like(part) for part in self.at))
@@ -166,7 +166,7 @@ class ExactModel:
         return step, start - self._values(step) + self._left(step)
 
     def _left(self, step: Coefficients) -> Array:
-        """Return what steps of single coefficients would still gain, by user: slope^2 / (2 h)."""
+        """Return the decrease that steps of single coefficients still bring: slope^2 / (2 h)."""
         user_l2, playlist_l1, shared_l1 = self.penalties
         slopes = self.gradients + np.einsum("nij,nj->ni", self.hessians, self.moves(step))
         playlist = pseudo_gradient(self.at.playlist + step.playlist, slopes, playlist_l1)
@@ -227,7 +227,7 @@ class ExactModel:
         return Coefficients(dmu, da, db), new_dual
 
     def _with_zeros(self, step: Coefficients) -> Coefficients:
-        """Set to zero what the smoothing alone keeps from it."""
+        """Set coefficients to zero that only the smoothing keeps away from it."""
 
         def cut(at: Array, move: Array, l1: float) -> Array:
             is_zero = (np.abs(at + move) <= ZERO_BELOW * self.unit) & (l1 > 0)
@@ -281,7 +281,7 @@ def suboptimality(gains: Array, change: Array) -> Array:
 
 
 class ExactNewton:
-    """Newton steps on the objective, with the bound that certifies their end.
+    """Newton steps on the objective, with a bound on the suboptimality.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ class ExactSolver(SolverState):
         self.converged = False
 
     def start(self, coef0: Array | None) -> Iterate:
-        """Start at the coefficients given, or at zero if the objective is lower there."""
+        """Evaluate `coef0` and zeros; return the one with the lower objective."""
         shape = (self.problem.given.shape[0], self.problem.given.n_features)
         point = self._iterate(coefficients_of(self.problem, np.zeros(shape)))
         if coef0 is not None:
@@ -428,7 +428,7 @@ class ExactSolver(SolverState):
         fell = bool(move.decreases.sum() > 0)
         self.null_steps = 0 if fell else self.null_steps + 1
         new = self._iterate(move.at) if fell else point
-        # What was left before the step bounds what is left after it.
+        # The suboptimality before the step bounds the one after it.
         self.record(new)
         newest = self.newest()
         certified = newest["optimality"] <= SAFETY * self.tol

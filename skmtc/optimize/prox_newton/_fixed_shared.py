@@ -1,4 +1,4 @@
-"""Users with the shared weights fixed: problems of their own, solved side by side."""
+"""Solve for users with fixed shared weights: each user is a problem of its own."""
 
 from collections.abc import Callable
 from copy import copy
@@ -34,7 +34,7 @@ from skmtc.optimize.prox_newton._state import user_gaps
 Array = NDArray[np.float64]
 
 HISTORY = ("objective", "optimality", "users", "seconds")
-# Of what a model promises, an iteration should bring at least this share.
+# An iteration should bring at least this share of the predicted decrease.
 MIN_GAIN_RATIO = 0.25
 PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
 PER_USER = (
@@ -50,16 +50,16 @@ PER_USER = (
     "step_converged",
     "gaps",
 )
-# Where the duality gap is at most this many times `tol`, a short sweep ends the search. Elsewhere
-# steps may be short because directions are flat: sweeps then go on until steps are negligible, by
-# this share of what they are in a fit, whose shared weights move anyway.
+# If the duality gap is at most this many times `tol`, a short sweep ends the search. Otherwise
+# steps may be short because directions are flat: sweeps then go on until steps are below this share
+# of the bound of a fit, whose shared weights move anyway.
 CLOSE = 10.0
 SHARPER = 0.03
-# Whoever still goes on after this many iterations is swept with twice as many steps each time: few
-# users are left, and passes over the data do not help where a surrogate is far from its minimum.
+# After this many iterations, each one doubles the number of steps in a sweep: few users are left,
+# and passes over the data do not help if the surrogate is far from its minimum.
 EASY_ITERATIONS = 4
 MOST_STEPS = 128
-ENOUGH = 12  # short steps count by how sure they are; this ends the search
+ENOUGH = 12  # short steps, weighted by confidence, that end the search
 
 
 class FixedShared(MultitaskObjective):
@@ -135,8 +135,8 @@ def solve_users(
     """Minimise each user's own part of a multitask objective, the shared weights fixed.
 
     The steps are those of :func:`solve_prox_newton`, without the ones of the shared weights. Users
-    are independent: each is done when its own problem is solved to `tol`, which is certain where
-    its duality gap says so, and the others go on without it.
+    are independent: each is done when its own problem is solved to `tol`, by its duality gap or by
+    short steps, and the others go on without it.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ class UsersOnly(ProxNewton):
         self.converged_users = np.zeros(n_users, dtype=bool)
         self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
         self.gains = np.full(n_users, np.inf)
-        # Whether the last step was other than the model said, and the last sweep went too far; or
-        # as far as there was to go.
+        # Whether the model mispredicted the last step, whether the last sweep had to backtrack, and
+        # whether its steps became short.
         self.unsure, self.overshot = np.ones(n_users, dtype=bool), np.zeros(n_users, dtype=bool)
         self.step_converged, self.gaps = np.zeros(n_users, dtype=bool), np.full(n_users, np.inf)
         self.n_iterations = 0
@@ -253,7 +253,7 @@ class UsersOnly(ProxNewton):
         return self.problem.evaluate_common(np.zeros_like(shared))._replace(shared=shared)
 
     def sweep(self, point: Iterate) -> None:
-        """Minimise the surrogate; whoever gains nothing worth a pass is done."""
+        """Minimise the surrogate; a user whose predicted decrease is not worth a pass is done."""
         before, damping = self.problem.user_values(point, point.shared), self.damping
         self.swept = self._sweep_all(point)
         self.overshot = self.problem.users.sum(self.damping > damping) > 0
@@ -266,19 +266,19 @@ class UsersOnly(ProxNewton):
         self.done |= finished
 
     def step(self, point: Iterate) -> Iterate:
-        """Make a pass where the sweep ended, accept user by user, learn."""
+        """Evaluate the end of the sweep by a pass, backtrack user by user, learn the curvature."""
         self.n_iterations += 1
         before = self.problem.user_values(point, point.shared)
         new = self.problem.evaluate(self.swept, point.shared)
         new, rejected = self._backtrack(point, new)
         fell = before - self.problem.user_values(new, new.shared)
         self._learn(point, new)
-        # Short steps teach no curvature: a model that promises too much is told so otherwise.
+        # Short steps teach no curvature: inflate it where the predicted decrease was too large.
         wrong = rejected | (fell < MIN_GAIN_RATIO * self.gains)
         self._inflate_curvature(wrong)
         self.gains = np.maximum(self.gains, fell)
-        # As in the base, where a model proved wrong, a second iteration must say the same; where
-        # a sweep overshot, so must several with more damping.
+        # As in `ProxNewton`, a second short step must confirm the first if the model was wrong; if
+        # the sweep overshot, several with more damping must.
         self.unsure = wrong | (self.problem.given.loss == "ranking")
         weight = np.where(self.overshot, ENOUGH // 6, np.where(self.unsure, ENOUGH // 2, ENOUGH))
         is_short = self.step_converged & (self.gains <= WORTHWHILE * self.tol * before)
@@ -329,7 +329,10 @@ class UsersOnly(ProxNewton):
         return np.asarray(self.gaps <= LOOSE_GAP * np.sqrt(self.tol) * values)
 
     def without_done(self, point: Iterate) -> tuple["UsersOnly", Iterate]:
-        """Go on with the users that are not done, once a good part of them is."""
+        """Return the solver and the iterate of the users that are not done.
+
+        They are the same objects until a tenth of the playlists belong to users that are done.
+        """
         rows = np.flatnonzero(self.problem.users.spread(~self.done))
         if len(rows) == 0 or len(rows) > 0.9 * len(self.problem.order):
             return self, point
@@ -354,7 +357,7 @@ class UsersOnly(ProxNewton):
         return self.shared
 
     def _sweep_all(self, point: Iterate) -> Totals:
-        """Sweep over all blocks of users; the blocks need not wait for each other."""
+        """Sweep over all blocks of users, which are independent of each other."""
         problem = self.problem
         penalties = problem.penalties
         if self.users_first:
@@ -366,7 +369,7 @@ class UsersOnly(ProxNewton):
             penalties=penalties,
             tol=SHARPER * self.tol,
         )
-        # One sweep, then the next pass: without steps of the shared weights, more do not pay.
+        # One sweep per pass: without steps of the shared weights, more do not pay.
         totals, self.gains, self.damping, self.step_converged = inner.sweep(
             point.totals, point.shared, self.damping, n_steps=self._n_steps()
         )
@@ -391,7 +394,7 @@ class _LoadReport:
         self.history: dict[str, list[Any]] = {name: [] for name in HISTORY}
 
     def write(self, solver: UsersOnly, point: Iterate) -> None:
-        """Write down where users are."""
+        """Store the weights and values of the users that go on."""
         going_on = np.zeros(len(self.values), dtype=bool)
         going_on[solver.chosen] = True
         self.totals.playlist[self.problem.users.spread(going_on)] = point.totals.playlist
@@ -402,7 +405,7 @@ class _LoadReport:
         self.shared = point.shared
 
     def note(self, solver: UsersOnly, point: Iterate) -> dict[str, Any]:
-        """Write down where users are; return the newest entry of the history."""
+        """Store the weights and values of users; return the newest entry of the history."""
         self.write(solver, point)
         entry = {
             "objective": float(self.values.sum()) / len(self.totals.playlist),

@@ -19,19 +19,19 @@ Array = NDArray[np.floating[Any]]
 MAX_SWEEPS = 4
 # Most steps of a sweep, where a pass over the data follows anyway.
 SWEEP_STEPS = 16
-# Sweeps go on while one brings more than this share of all they brought.
+# Sweeps go on while one brings more than this share of the decrease of all sweeps.
 WORTHWHILE = 0.15
-# A step in a sweep gains about half its squared length; users go on while it is more than this
-# share of what `tol` allows.
+# A step in a sweep lowers the surrogate by about half its squared length; a user goes on while that
+# is more than this share of what `tol` allows.
 NEGLIGIBLE = 0.003
 BACKTRACK = 0.35
 SMALLEST_STEP = 0.01
 
 
 class InnerProblem:
-    """The surrogate of all playlists with all penalties.
+    """The surrogate of all playlists with all penalties, minimised block by block of users.
 
-    Only the shared weights and one matrix of their size travel between blocks of users.
+    Blocks exchange the shared weights, their gradient and their Hessian only.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class InnerProblem:
         damping: Array,
         n_steps: int,
     ) -> End:
-        """Do what `sweep_users` does, by the compiled loop, which works in place."""
+        """Sweep as `sweep_users`, by the compiled loop, which works in place."""
         given, kind = self.problem.given, shared.dtype
         nothing = np.empty((0, len(shared)), dtype=kind)
         expansion = self.expansion.take(block.playlists)
@@ -273,9 +273,9 @@ class InnerProblem:
 
 
 def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that may only be read, aligned, and of no other class.
+    """Return a read-only, aligned array of class ndarray.
 
-    Features may be any of these or not. Each kind would take seconds of compiling.
+    numba compiles for each combination of these properties, which takes seconds.
     """
     fixed = np.require(array, requirements=["A", "E"]).view()
     fixed.flags.writeable = False

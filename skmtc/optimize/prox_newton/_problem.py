@@ -1,4 +1,4 @@
-"""A problem with the playlists of each user side by side, and points of it."""
+"""The problem with the playlists of each user side by side, and its iterates."""
 
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,8 +23,8 @@ BLOCK_PLAYLISTS = 1024
 BLOCK_MEMBERSHIPS = 16 * BLOCK_PLAYLISTS
 BLOCK_FEATURES = 512
 
-# Songs of blocks are kept between sweeps in as much memory as this many rows for each user and
-# playlist take, and a little more.
+# Features of the songs of blocks are kept between sweeps, in the memory that this many rows of
+# weights per user and playlist take, and some bytes more.
 KEPT_ROWS = 4
 KEPT_BYTES = 2**25
 
@@ -83,7 +83,7 @@ class Block(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """A point, and what a pass over the data told about it.
+    """A point, with the losses and gradients that a pass over the data computed there.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def user_values(
 
 
 def between(start: Totals, end: Totals, share: Array, users: Users) -> Totals:
-    """Go a share of the way from start to end, user by user."""
+    """Return the point at a share of the way from start to end, user by user."""
     return Totals(
         _mix(start.playlist, end.playlist, users.spread(share)[:, None]),
         _mix(start.user, end.user, share[:, None]),
@@ -228,7 +228,7 @@ class SortedProblem:
         return blocks
 
     def positives_of(self, block: Block) -> PaddedPositives:
-        """Gather the songs of a block's playlists; they are kept while there is room."""
+        """Gather the songs of a block's playlists, and keep them if the memory allows it."""
         key = block.playlists.start
         if key in self._kept:
             return self._kept[key]
@@ -330,7 +330,7 @@ class SortedProblem:
         row = shared.astype(self.dtype)
         totals = Totals(np.tile(row, (problem.n_playlists, 1)), np.tile(row, (problem.n_users, 1)))
         point = self._point(totals, row.astype(np.float64), terms)
-        # Where little is left outside a playlist, the difference is rounding: sum it anew.
+        # If own songs are most of the sum, the difference loses digits: sum over the others.
         little = np.flatnonzero(~(inside <= 0.5 * total))
         if len(little):
             away = Totals(totals.playlist[little], totals.user)
@@ -346,7 +346,7 @@ class SortedProblem:
     def _evaluate_common_compiled(
         self, shared: NDArray[np.float64], weights: NDArray[np.float64]
     ) -> Iterate:
-        """Do what `evaluate_common` does: one row of sums over all songs serves everybody."""
+        """Evaluate as `evaluate_common`: all playlists share one row of sums over all songs."""
         problem, n = self.objective, self.objective.n_playlists
         row = weights.astype(np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -385,7 +385,7 @@ class SortedProblem:
             inside = own.inside_features
             inside /= outside.astype(np.float32)[:, None]
             mean -= inside
-            # Where little is left, rounding would show: these are summed without their own songs.
+            # If own songs are most of the sum, the difference loses digits: sum over the others.
             little = np.flatnonzero(~(own.inside <= 0.5 * sums.exp[row_of]))
             if len(little):
                 exact = tiled.negative_sums(padded[little], codes[little])
@@ -446,7 +446,7 @@ class SortedProblem:
         return float(total + self.penalties.shared_l1 * np.abs(point.shared).sum())
 
     def totals_of(self, coef: NDArray[np.float64]) -> tuple[Totals, NDArray[np.float64]]:
-        """Turn coefficients into totals."""
+        """Return the totals of coefficients, and the shared weights."""
         shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
         user_totals = user + shared
         playlist_totals = playlist[self.order] + self.users.spread(user_totals)
@@ -454,7 +454,7 @@ class SortedProblem:
         return totals, shared.copy()
 
     def coef_of(self, point: Iterate) -> NDArray[np.float64]:
-        """Turn an iterate into coefficients."""
+        """Return the coefficients of an iterate."""
         coef = self.original.zeros()
         shared, user, playlist = self.given.split(coef[:, : self.given.n_features])
         shared[:] = point.shared

@@ -33,28 +33,33 @@ SAMPLED_ITERATIONS = 7
 # take a sample for each of their steps less often, on one in between.
 ROUGH_ITERATIONS = 2
 ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 40
-# A sample is wrong by about as much as `tol` = 1e-3: a step that gains less is not evaluated on it.
+# The objective on a sample is off by about `tol` = 1e-3: a step with a smaller predicted decrease,
+# in units of `tol`, ends the sampled stage.
 ENOUGH = 1.0
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
-# A relative decrease below this share of `tol` is not worth a pass: where the surrogate has been
-# right about every user, it predicts between a third and all of what is still to be gained.
+# A predicted relative decrease below this share of `tol` is not worth a pass: if the surrogate was
+# right about every user, it predicts between a third and all of the suboptimality.
 WORTHWHILE = 0.3
 # The duality gap is first order in what violates the optimality conditions, the suboptimality
 # second order. A gap above this many times sqrt(tol) contradicts a suboptimality of `tol`: small
 # steps then end the search, but do not count as converged.
 LOOSE_GAP = 0.6
+# Short steps in a row that end the search although the gap is loose.
 MOST_SHORT_STEPS = 6
+# Iterations of the model of rows, after which that of playlists takes over.
 MOST_ROW_ITERATIONS = 8
-# Rounds of an iteration go on while one brings more than this share of all they brought. A pass
-# over a sample costs little more than a round.
+# Rounds of an iteration go on while one brings more than this share of the decrease of all rounds;
+# fewer rounds on samples, where a pass costs little more than a round.
 MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
+# Predicted decreases of runs with more iterations than this are trusted less.
 EASY_ITERATIONS = 3
+# Largest ratio of successive decreases in their geometric series, which diverges at 1.
 LARGEST_RATE = 0.98
 
 
 class ProxNewton(SolverState):
-    """The solver for large problems.
+    """The solver for large problems: minimise a surrogate, pass, backtrack, learn, bound.
 
     Parameters
     ----------
@@ -81,7 +86,7 @@ class ProxNewton(SolverState):
         self.rows = rows_pay(self.problem)
 
     def forget_history(self) -> None:
-        """Start to count anew."""
+        """Reset the history and all counts of iterations."""
         super().forget_history()
         self.decrease = np.inf
         self.short_steps = 0
@@ -89,7 +94,7 @@ class ProxNewton(SolverState):
         self.row_iterations = 0
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
-        """Go on from an iterate with other penalties."""
+        """Set other penalties, and record the iterate under them."""
         super().change_penalties(point, **penalties)
         self.rows = rows_pay(self.problem)
 
@@ -120,14 +125,14 @@ class ProxNewton(SolverState):
         return point
 
     def iterate(self, point: Iterate) -> Iterate:
-        """Minimise the surrogate, make a pass, accept user by user, learn."""
+        """Take one iteration; the steps are those of `solve_prox_newton`."""
         value = self.problem.value(point)
-        # The model of rows learns one scale each, that of playlists a BFGS pair as well: where
-        # rows need many iterations (features of 40 sigma), playlists need fewer.
+        # A row learns one scale, a playlist a BFGS pair as well: where rows need many iterations
+        # (features of 40 standard deviations), playlists need fewer.
         self.row_iterations += 1
         if self.null_steps or self.row_iterations > MOST_ROW_ITERATIONS:
             self.rows = False
-        # 1. Minimise the surrogate. What it promises may be worth no pass.
+        # 1. Minimise the surrogate. Stop here if the predicted decrease is not worth a pass.
         totals, shared = self._minimise_surrogate(point)
         may_stop = self.trusted and self._gap_is_tight()
         if may_stop and self._is_negligible(self.predicted, value):
@@ -138,7 +143,7 @@ class ProxNewton(SolverState):
         new = self.problem.evaluate(totals, shared)
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
-        if not self.decrease >= 0:  # the new shared weights cost more than users gained
+        if not self.decrease >= 0:  # a null step: the shared weights cost more than users gained
             self.decrease = 0.0
             self.null_steps += 1
             self._inflate_curvature(np.ones(len(rejected), dtype=bool))
@@ -150,16 +155,17 @@ class ProxNewton(SolverState):
         # 4. Learn the curvature of the next surrogate from the two passes.
         self._learn(point, new)
         self._inflate_curvature(rejected)
-        # 5. Bound the suboptimality, and check whether anything is left to gain.
+        # 5. Bound the suboptimality, and count whether the step was short.
         self.record(new)
         self._count_short(rejected)
         return new
 
     def _count_short(self, rejected: NDArray[np.bool_]) -> None:
-        """Count iterations in a row after which nothing more is to be gained.
+        """Count short steps in a row; two of them mean that no further pass is worth it.
 
-        A prediction is modest where users were sent back, as their models are made to bend, and
-        the model of a ranking loss is less exact: then a second iteration must say the same.
+        Predicted decreases are too small for users whose step was rejected, as their curvature is
+        inflated, and for a ranking loss, whose model is less exact. A short step then counts once,
+        so that a second one must confirm it; otherwise it counts twice.
         """
         value = self.history["objective"][-1] * self.problem.given.n_playlists
         is_short = self._is_negligible(max(self.predicted, self.decrease), value)
@@ -167,13 +173,13 @@ class ProxNewton(SolverState):
         self.short_steps = (self.short_steps + (2 if sure else 1)) if is_short else 0
 
     def _is_negligible(self, decrease: float, value: float) -> bool:
-        """Check whether a decrease, and all that would follow it, is well below `tol`.
+        """Check whether a decrease, and the sum of those to follow, is well below `tol`.
 
-        A model that is too stiff promises too little, iteration after iteration: then decreases
-        shrink slowly, and their geometric series tells what they add up to.
+        A model with too much curvature predicts too small a decrease in every iteration. Decreases
+        then shrink slowly, and their geometric series bounds their sum.
         """
         share = WORTHWHILE if self._gap_is_tight() else 0.1 * WORTHWHILE
-        # A model that has needed many iterations has promised too little many times.
+        # After many iterations, the model has predicted too small a decrease many times.
         share *= min(1.0, EASY_ITERATIONS / max(self.n_iter, 1))
         return max(decrease, self._extrapolated()) <= share * self.tol * value
 
@@ -182,9 +188,9 @@ class ProxNewton(SolverState):
         return bool(self.history["restricted_gap"][-1] <= LOOSE_GAP * np.sqrt(self.tol))
 
     def _extrapolated(self) -> float:
-        """Return what decreases add up to if they go on to shrink by the same factor.
+        """Return the sum of all decreases to follow, if they shrink by a constant factor.
 
-        The factor is the larger one of the last two, because a single iteration may fall short.
+        The factor is the larger of the last two ratios, as a single iteration may fall short.
         """
         values = np.array(self.history["objective"][-4:]) * self.problem.given.n_playlists
         falls = -np.diff(values)
@@ -196,7 +202,7 @@ class ProxNewton(SolverState):
 
     @property
     def converged(self) -> bool:
-        """Whether the duality gap proves it, or no decrease is worth another pass."""
+        """Whether the duality gap is at most `tol`, or no decrease is worth another pass."""
         certified = self.history["dual_gap"][-1] <= self.tol
         return certified or (self.short_steps >= 2 and self._gap_is_tight())
 
@@ -206,7 +212,7 @@ class ProxNewton(SolverState):
         return self.short_steps >= MOST_SHORT_STEPS
 
     def _best_common(self) -> Iterate:
-        """Minimise with all playlists at the shared weights, which needs no pass."""
+        """Minimise over weights that all playlists share, which needs no pass."""
         problem = self.problem
         if problem.given.loss == "classification":
             shared = best_common_weights(
@@ -239,8 +245,8 @@ class ProxNewton(SolverState):
     def _sampled_stage(self, common: Iterate) -> tuple[Totals, NDArray[np.float64]]:
         """Iterate on samples of songs, unless the catalogue is small.
 
-        The first iterations of rows are far from the minimum, so that a small sample serves them;
-        the last ones would fit its noise, and take a large one.
+        The first iterations of rows are far from the minimum, so a small sample is enough; the
+        last ones would fit its noise, and use a large one.
         """
         objective, whole = self.problem.objective, self.problem.objective.tiled_pass
         sizes = self._sample_sizes()
@@ -294,8 +300,8 @@ class ProxNewton(SolverState):
     ) -> tuple[Totals, NDArray[np.float64]]:
         """Minimise the surrogate, by rows or by playlists; `predicted` is how much lower it gets.
 
-        Before users have settled, playlists get no weights of their own, and one round of steps is
-        enough.
+        Before users have settled, playlists get no weights of their own, and one round of steps
+        suffices.
         """
         if not self.rows:
             inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
@@ -319,7 +325,7 @@ class ProxNewton(SolverState):
     def _backtrack(
         self, old: Iterate, new: Iterate, tiled_pass: TiledPass | None = None
     ) -> tuple[Iterate, NDArray[np.bool_]]:
-        """Send users back whose part of the objective rose in the last step.
+        """Shorten the step of each user whose part of the objective rose, or reject it.
 
         Parameters
         ----------
@@ -327,15 +333,15 @@ class ProxNewton(SolverState):
             The iterates before and after the step.
 
         tiled_pass : TiledPass, default=None
-            The pass that evaluated the step, if it is another one than that over all songs.
+            The pass that evaluated the step, if it is not the one over all songs.
 
         Returns
         -------
         point : Iterate
             The point reached.
 
-        rejected : ndarray of bool
-            The users that went nowhere.
+        rejected : ndarray of bool of shape (n_users,)
+            Users whose step was rejected.
         """
         problem, users = self.problem, self.problem.users
         totals, shared = new.totals, new.shared
@@ -404,7 +410,7 @@ class ProxNewton(SolverState):
             )
 
     def _inflate_curvature(self, users: NDArray[np.bool_]) -> None:
-        """Let the model of some users' playlists bend more, which shortens their steps."""
+        """Inflate the curvature of some users' playlists, which shortens their next steps."""
         rows = self.problem.users.spread(users)
         if rows.any():
             scale, removed, added = self.curvature

@@ -7,7 +7,7 @@ with non-negative weights, so that one model of its logarithm serves all of them
 .. math:: \log Z(\nu + d) \approx \log Z(\nu) + m \cdot d
           + \tfrac{\tau}{2} d^\top C d
 
-with the exact gradient m, the covariance C of the songs and a scale tau that passes teach. In the
+with the exact gradient m, the covariance C of the songs and a scale tau learned from passes. In the
 eigenbasis of C, a product with the model's Hessian costs as much as there are features, instead of
 its square. Own songs and penalties are exact. Playlists are active, with a row of their own, if
 their own weights are not zero or would leave zero: the gradient exceeds `playlist_l1` somewhere.
@@ -42,7 +42,7 @@ MOST_ROUNDS = 10
 # log Z of a user whose playlists are all active: its exponential is zero.
 NOTHING = -80.0
 SMALLEST_SCALE, LARGEST_SCALE = 0.3, 1e4
-# Steps shorter than this, in the metric of the covariance, teach nothing but rounding.
+# Secants of steps shorter than this, in the metric of the covariance, are rounding.
 SHORTEST_STEP = 1e-5
 # The eigenbasis of more features takes too long.
 MOST_FEATURES = 2000
@@ -119,7 +119,7 @@ class RowSums(NamedTuple):
 
 
 def row_sums(problem: SortedProblem, point: Iterate, active: Mask, basis: EigenBasis) -> RowSums:
-    """Add up what a pass told about the playlists of each row.
+    """Sum Z and its gradient over the playlists of each row, at an evaluated point.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def row_sums(problem: SortedProblem, point: Iterate, active: Mask, basis: EigenB
 
 
 def active_playlists(problem: SortedProblem, point: Iterate, *, screen: bool) -> Mask:
-    """Return which playlists have own weights, or would if they were free to move.
+    """Return which playlists have weights of their own, or would get some by a step.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def active_playlists(problem: SortedProblem, point: Iterate, *, screen: bool) ->
 
     screen : bool
         Whether playlists become active whose gradient exceeds `playlist_l1`. Before users have
-        moved at all, nearly all do.
+        moved, that is nearly all of them.
 
     Returns
     -------
@@ -302,7 +302,7 @@ class RowModel:
             Newton steps of each user in a round.
 
         worthwhile : float, default=0.1
-            Rounds go on while one brings more than this share of all they brought.
+            Rounds go on while one brings more than this share of the decrease of all rounds.
 
         Returns
         -------

@@ -88,7 +88,7 @@ def closest_shared(user_totals: Array, user_l2: float, l1: float) -> NDArray[np.
     The minimiser of user_l2 * sum_u ||total_u - shared||^2 + l1 ||shared||_1.
     """
     mean = user_totals.mean(axis=0, dtype=np.float64)
-    if user_l2 == 0:  # then the user weights carry everything for free
+    if user_l2 == 0:  # user weights cost nothing, so shared weights of zero are optimal
         return np.zeros_like(mean) if l1 > 0 else mean
     return soft_threshold(mean, l1 / (2 * user_l2 * len(user_totals)))
 
@@ -169,7 +169,7 @@ def best_common_weights(
 
 
 def _song_weights(objective: MultitaskObjective) -> tuple[Array, Array]:
-    """Return what each song counts as a positive and as a negative, over all playlists."""
+    """Return the weight of each song as a positive and as a negative, over all playlists."""
     counts, songs = objective.positives.counts, objective.membership.indices
     pull, inverse = 1 / objective.positive_divisors, 1 / objective.negative_divisors
     positive = np.bincount(songs, np.repeat(pull, counts), minlength=objective.n_songs)

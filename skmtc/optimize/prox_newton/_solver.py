@@ -1,4 +1,4 @@
-"""The fast solver: few passes over the data, and much work between them."""
+"""The proximal Newton solver: choose the solver for the size of a problem, and iterate."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +12,7 @@ from skmtc.optimize.prox_newton._exact import ExactSolver, is_small
 from skmtc.optimize.prox_newton._problem import Iterate
 from skmtc.optimize.prox_newton._prox_newton import ProxNewton
 
+# Iterations in a row that lower nothing, after which rounding is taken for the reason.
 MAX_NULL_STEPS = 8
 
 
@@ -27,18 +28,18 @@ def solve_prox_newton(
 ) -> SolverResult:
     """Minimise a multitask objective by proximal Newton steps on a model of log Z.
 
-    Between two passes over the data a convex surrogate is minimised, in which only the sum over
-    the songs outside a playlist is modelled. In each iteration:
+    Z is the mean of exp(score) over the songs outside a playlist. Between two passes over the data
+    a convex surrogate is minimised, in which only log Z is modelled. In each iteration:
 
-    1. the shared weights take a step with the user and playlist weights fixed; then the users are
-       swept, independently of each other, with the shared weights fixed; then the shared weights
-       take their best value for the users. This is repeated while it pays;
-    2. a pass over the data evaluates the new point, and users whose part of the objective rose go
-       back towards where they were;
-    3. the two passes teach the curvature of the next surrogate.
+    1. minimise the surrogate: steps of the shared weights, in which users respond, alternate with
+       steps of each user, with the shared weights fixed, while they lower it enough;
+    2. evaluate the new point by a pass over the data;
+    3. backtrack the users whose part of the objective rose;
+    4. learn the curvature of the next surrogate from the two passes;
+    5. bound the suboptimality.
 
-    Without a start, the first iterations see a sample of songs that has the moments of the
-    catalogue. Problems that are small enough for exact Hessians are solved by Newton steps with
+    Without `coef0`, the first iterations use a sample of songs with the mean and the covariance of
+    the catalogue. Problems that are small enough for exact Hessians are solved by Newton steps with
     these instead.
 
     Parameters
@@ -63,11 +64,11 @@ def solve_prox_newton(
 
     callback : callable, default=None
         Called after every iteration with a dict of the newest entries of the history,
-        `iteration`, the whole `history`, and `coef`, a function that gives the coefficients. The
+        `iteration`, the whole `history`, and `coef`, a function that returns the coefficients. The
         solver stops when it returns True.
 
     history0 : dict of str to list, default=None
-        History of the run that reached `coef0`, which goes on: `max_iter` counts its iterations.
+        History of the run that reached `coef0`, to resume it: `max_iter` counts its iterations.
 
     Returns
     -------
@@ -104,8 +105,8 @@ def prox_newton_path(
 ) -> Iterator[SolverResult]:
     """Minimise an objective for one setting of the penalties after the other.
 
-    Each starts where the one before ended, with what was learned of the losses there: they do
-    not depend on the penalties, so no pass is needed to go on.
+    Each setting starts at the minimum of the one before, with the losses and the curvature known
+    there: they do not depend on the penalties, so changing these takes no pass.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What solvers keep between iterations: the history, with bounds that hold at any point."""
+"""The state of a solver between iterations: its history, with bounds on the suboptimality."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -39,10 +39,10 @@ class SolverState:
     Attributes
     ----------
     predicted : float
-        Suboptimality of the newest iterate by the last model, for a sum over playlists.
+        Suboptimality of the newest iterate as the last model predicts it, for a sum over playlists.
 
     null_steps : int
-        Number of iterations in a row that lowered nothing.
+        Number of iterations in a row that did not lower the objective.
     """
 
     def __init__(self, objective: MultitaskObjective, tol: float) -> None:
@@ -53,21 +53,21 @@ class SolverState:
         self.forget_history()
 
     def forget_history(self) -> None:
-        """Start to count anew."""
+        """Reset the history and all counts."""
         self.passes = 0.0
         self.predicted = float("inf")
         self.null_steps = 0
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
-        """Go on from an iterate with other penalties."""
+        """Set other penalties, and record the iterate under them."""
         self.problem.change_penalties(**penalties)
         self.forget_history()
         self.clock = perf_counter()
         self.record(point)
 
     def go_on(self, history: Mapping[str, list[Any]]) -> None:
-        """Take up the history of an earlier run."""
+        """Resume the history of an earlier run."""
         self.history = {name: list(history[name]) for name in HISTORY}
         self.passes = self.history["passes"][-1]
         self.clock -= self.history["seconds"][-1]
@@ -202,7 +202,7 @@ def kkt_residual(
     users: Users,
     penalties: Penalties,
 ) -> float:
-    """Return what :meth:`MultitaskObjective.kkt_residual` gives, from the gradients of playlists.
+    """Return :meth:`MultitaskObjective.kkt_residual`, from the gradients of playlists.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def user_gaps(
 ) -> NDArray[np.float64]:
     """Bound the distance of each user to its minimum, with the shared weights fixed.
 
-    As in :func:`duality_gap`; but the sum of a user's gradients is free, and is charged by the l2
-    penalty alone.
+    As in :func:`duality_gap`, but the sum of a user's gradients has no constraint, and enters the
+    dual by the l2 penalty alone.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from skmtc.optimize._pass import FloatArray, TiledPass
 from skmtc.optimize._remote_pass import make_pass
 from skmtc.optimize.prox_newton._curvature import tilted_moments
 
-# Shares of the three ways to be drawn: by score, evenly, by leverage.
+# Shares of the three parts of the sampling probability: by score, uniform, by leverage.
 BY_SCORE, EVENLY, BY_LEVERAGE = 0.4, 0.4, 0.2
 
 
@@ -25,11 +25,13 @@ def sampled_pass(
 ) -> TiledPass:
     """Make a pass over a sample of songs that has the moments of the catalogue.
 
-    Songs are drawn systematically along the order of their scores, and weighted by the inverse of
-    their chance. Then they are moved by an affine map, so that under weights exp(score) their mean
-    and covariance are those of the catalogue; the total mass is matched as well. At the shared
-    weights, sums over the sample therefore equal sums over all songs in value, gradient and
-    Hessian, up to each playlist's own songs.
+    1. Sample songs systematically along the order of their scores, and weight them by the inverse
+       of their probabilities.
+    2. Move them by an affine map, so that under weights exp(score) their mean and covariance are
+       those of the catalogue, and scale the weights to the same total.
+
+    At the shared weights, sums over the sample then equal sums over all songs in value, gradient
+    and Hessian, up to each playlist's own songs.
 
     Parameters
     ----------
@@ -59,14 +61,16 @@ def sampled_pass(
     tiled_pass : TiledPass
         Pass over the sample.
     """
+    # 1. Sample, and weight by inverse probabilities.
     scores = np.asarray(features @ shared)
     if offsets is not None:
         scores = scores + offsets
     chance = _chances(features, scores)
     chosen, weights = _draw(chance, scores, n_sampled, rng)
+    # 2. Match the moments of the catalogue.
     sample = np.array(to_dense(features[chosen]))
     sample[:, :-1] = _matched(features, scores, sample, scores[chosen], weights)
-    # The tilt that each song had before it was moved, and its weight, are kept by the new weight.
+    # New weights keep the product of weight and exp(score) that each song had before it was moved.
     tilt = sample.astype(np.float64) @ shared
     log_weights = np.log(weights) + scores[chosen] - tilt
     log_weights += _log_sum(scores) - _log_sum(log_weights + tilt)
@@ -80,7 +84,7 @@ def sampled_pass(
 
 
 def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np.float64]:
-    """Mix three chances; leverage finds the rare songs that are far from all others."""
+    """Mix three sampling probabilities; leverage finds rare songs that are far from all others."""
     n_songs = len(scores)
     softmax = np.exp(scores - scores.max())
     gram = np.asarray(to_dense(features.T @ features), dtype=np.float64)

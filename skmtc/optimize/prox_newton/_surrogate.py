@@ -1,4 +1,4 @@
-r"""A convex stand-in for the loss of each playlist between two passes over the data.
+r"""A convex surrogate of the loss of each playlist between two passes over the data.
 
 Only the sum over the songs outside a playlist is expensive. Its logarithm, as a function of a
 step d of the playlist's weights, is replaced by a quadratic model,
@@ -104,7 +104,7 @@ class PaddedPositives:
         return sum(group.features.nbytes for group in self.groups)
 
     def soft_minimum(self, weights: Array) -> SoftMinimum:
-        """Weigh the songs by exp(-push * score) at given weights of the playlists."""
+        """Weight the songs by exp(-push * score) at some weights of the playlists."""
         log_sum = np.empty(self.shape[0], dtype=self.dtype)
         mean = np.empty(self.shape, dtype=self.dtype)
         shares = []
@@ -278,7 +278,7 @@ class BlockSurrogate:
         self._log_counts = log_counts.astype(positives.dtype)
 
     def evaluate(self, weights: Array) -> SurrogateValue:
-        """Evaluate value, gradient and the pieces of the Hessian."""
+        """Return value, gradient and the factors of the Hessian at some weights."""
         expansion = self.expansion
         step = weights - expansion.weights
         bend = expansion.product(step)

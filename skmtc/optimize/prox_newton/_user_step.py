@@ -59,7 +59,7 @@ def sweep_users(
 
     Accelerated proximal gradient steps in the diagonal metric of each playlist's Hessian, with the
     exact proximal step of both penalties and restarts of the momentum user by user. A user whose
-    value did not fall is moved back towards the start.
+    value did not fall is backtracked towards the start.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def _top_curvature(surrogate: BlockSurrogate, at: SurrogateValue) -> Array:
 
 
 def _positive(diagonal: Array) -> Array:
-    """Keep metrics away from zero, where a feature is constant or rounding took it all."""
+    """Bound the diagonal away from zero, where a feature is constant or rounding cancels it."""
     floor = 1e-7 * np.max(diagonal, axis=1, keepdims=True, initial=1e-30)
     return np.asarray(np.maximum(diagonal, floor))
 
@@ -143,7 +143,7 @@ def _accelerate(
     n_steps: int,
     shortest: NDArray[np.float64],
 ) -> tuple[Totals, NDArray[np.bool_]]:
-    """Take steps until those of every user are short; say whose were."""
+    """Take steps until those of every user are short; also return whose are."""
     dtype = start.playlist.dtype
     user_l2, playlist_l1 = dtype.type(penalties.user_l2), dtype.type(penalties.playlist_l1)
     playlist, user = start
@@ -187,7 +187,10 @@ def _accelerate(
 def _momentum(
     momentum: Array, slope: Array, moved: Array, metric: Array, users: Users
 ) -> tuple[Array, Array]:
-    """Return the momentum of each user and the extrapolation; restart where a user turned."""
+    """Return the momentum of each user and the factor of its extrapolation.
+
+    Momentum restarts for a user whose last step points against the gradient step.
+    """
     turned = np.einsum("nd,nd,nd->n", metric, slope, moved)
     kept = np.where(users.sum(turned) > 0, 1.0, momentum).astype(momentum.dtype)
     grown = (0.5 * (1.0 + np.sqrt(1.0 + 4.0 * kept**2))).astype(momentum.dtype)
@@ -204,7 +207,7 @@ def _keep_descent(
     penalties: Penalties,
     damping: Array,
 ) -> tuple[Totals, NDArray[np.float64], Array]:
-    """Move users whose value rose back towards the start, and damp them more."""
+    """Backtrack users whose value rose, and damp them more in the next sweep."""
     share = np.ones(len(before), dtype=start.user.dtype)
     backtracked = np.zeros(len(before), dtype=bool)
     totals = end
@@ -279,7 +282,7 @@ def user_totals(
         slope = (2 * majoriser + inside * metric) / 3
         force = 2 * user_l2 * (totals - shared) - np.add.reduceat(clipped, starts, axis=0)
         stiffness = 2 * user_l2 + np.add.reduceat(slope, starts, axis=0)
-        # Without penalties nothing pulls, and nothing holds: totals stay where they are.
+        # Without penalties force and stiffness are 0, and totals do not change.
         totals = totals - force / np.maximum(stiffness, 1e-30)
     return totals
 

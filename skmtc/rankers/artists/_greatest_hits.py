@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, hstack
 from skmtc._table import Ids
 from skmtc._typing import Column
 from skmtc._utils.fitted_state import Array, IdArray, Index
-from skmtc._utils.sparse import as_ones, one_hot
+from skmtc._utils.sparse import as_ones, one_hot, sum_of_users
 from skmtc._utils.validation import check_number
 from skmtc.rankers.artists._base_artist import ArtistRanker
 
@@ -56,8 +56,8 @@ class GreatestHitsRanker(ArtistRanker):
         n_artists, n_users = len(self.artists_), len(table.users)
         artists = one_hot(self.artist_of_song_, n_artists)
         self.artists_of_playlist_ = as_ones(csr_array(as_ones(table.membership) @ artists))
-        owned = csr_array(one_hot(table.user_of_playlist, n_users).T)
-        self.artists_of_user_ = as_ones(csr_array(owned @ self.artists_of_playlist_))
+        of_users = sum_of_users(self.artists_of_playlist_, table.user_of_playlist, n_users)
+        self.artists_of_user_ = as_ones(of_users)
         popular = _most_popular(self.artist_popularity_, self.n_artists)
         self.popular_artists_ = self.artists_[popular]
 
@@ -88,7 +88,7 @@ class GreatestHitsRanker(ArtistRanker):
 
     @abstractmethod
     def _weigh(self, artists):
-        """Turn the artists of queries, 0 or 1, into the weights of all artists."""
+        """Return the weights of all artists for the artists of queries, 0 or 1."""
 
     def _popular_where(self, wanted):
         """Return the popular artists in some rows."""

@@ -1,4 +1,4 @@
-"""Attributes of users and of playlists, by which new ones are compared with known ones.
+"""Attributes of users and of playlists, which compare new ones with known ones.
 
 For the role "user" a ranker has the parameter `user_features` and the fitted attributes
 `user_features_` (the transformer) and `user_attributes_` (a row per known user); for the role
@@ -10,7 +10,8 @@ from pandas import isna
 from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, issparse
 
-from skmtc.rankers.features._feature_rows import in_order_of, transformer_input, without_weights
+from skmtc._utils.sparse import merge_rows
+from skmtc.rankers.features._feature_rows import transformer_input, without_weights
 from skmtc.rankers.features._matrix import (
     attribute_transformer,
     check_features,
@@ -20,7 +21,7 @@ from skmtc.rankers.features._matrix import (
 )
 from skmtc.rankers.features._song_vectors import fit_song_features
 
-# Attributes of a ranker that say which columns of users and of playlists are numbers.
+# Attributes of a ranker: which columns of users and of playlists are numbers.
 NUMBERS = {"user": "_is_number", "playlist": "_is_playlist_number"}
 
 
@@ -122,7 +123,7 @@ def append_attributes(ranker, role, appended):
     label = _id_label(ranker.reader.find_columns(rows, ()), role)
     rows = transformer_input(ranker, rows, label)
     new = make_features(getattr(ranker, f"{role}_features_"), rows, f"{role}_features")
-    return in_order_of(source < 0, known[source[source >= 0]], new)
+    return merge_rows(source < 0, known[source[source >= 0]], new)
 
 
 def _id_label(columns, role):
@@ -140,7 +141,7 @@ def _with_missing(rows, is_number):
 
 
 def _zeros_for_missing(attributes):
-    """Return attributes with zeros, which match nobody, for users without any known one."""
+    """Return attributes with zeros, which match no user, in rows where all are missing."""
     if issparse(attributes):
         return attributes
     attributes = np.array(attributes)

@@ -1,4 +1,4 @@
-"""Values of songs that contradict each other or are infinite: counted, and told."""
+"""Warn about songs with several values in a column, or with infinite ones."""
 
 import warnings
 

@@ -10,9 +10,9 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-# With fewer songs than this a tenth of them says too little about when to stop.
+# With fewer songs, the validation set of a tenth of them is too small for early stopping.
 FEWEST_SONGS_TO_STOP_EARLY = 200
-# What scikit-learn's networks say after they have swallowed an interrupt from the keyboard.
+# The warning of scikit-learn's networks after they have caught an interrupt from the keyboard.
 INTERRUPTED = "Training interrupted by user"
 
 
@@ -42,7 +42,7 @@ def fit_content_model(content_model, features, factors, seed):
     model = _mlp(features, seed) if is_mlp else clone(content_model)
     with warnings.catch_warnings():
         if is_mlp:
-            # How many epochs there are at most is our choice, so it is no news to the caller.
+            # The number of epochs is our choice, so the caller cannot act on the warning.
             warnings.simplefilter("ignore", ConvergenceWarning)
         # scikit-learn's networks catch KeyboardInterrupt, warn, and return as if they were done.
         warnings.filterwarnings("error", message=INTERRUPTED)

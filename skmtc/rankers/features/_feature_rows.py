@@ -1,8 +1,5 @@
 """Rows of a table in the form that the transformers of a ranker see."""
 
-import numpy as np
-from scipy.sparse import csr_array, issparse, vstack
-
 
 def without_weights(ranker, frame):
     """Return a table without the column of weights, which is no feature."""
@@ -22,13 +19,3 @@ def transformer_input(ranker, rows, own_id):
     columns = ranker.reader.find_columns(rows, ())
     others = [c for c in columns.labels if c is not None and c != own_id]
     return rows.drop(columns=others)
-
-
-def in_order_of(is_new, known, new):
-    """Stack the rows of known and of new songs (or users, or playlists) in their order."""
-    order = np.empty(len(is_new), dtype=np.intp)
-    order[~is_new] = np.arange(known.shape[0])
-    order[is_new] = known.shape[0] + np.arange(new.shape[0])
-    stack = vstack if issparse(known) or issparse(new) else np.vstack
-    stacked = stack([known, new])
-    return (csr_array(stacked) if issparse(stacked) else stacked)[order]

@@ -144,17 +144,17 @@ def make_features(transformer, rows, name="song_features"):
 
 
 def transform_rows(transformer, rows):
-    """Return what a fitted transformer makes of rows, as an array whatever is configured."""
+    """Transform rows by a fitted transformer, to an array."""
     with _local_arrays():
         return transformer.transform(rows)
 
 
 @contextmanager
 def _local_arrays():
-    """Run transformers in this process and let them return arrays, whatever is configured.
+    """Return a context in which transformers run in this process and return arrays.
 
     Sparse parts cannot be DataFrames. A ColumnTransformer must not inherit a cluster as its
-    backend: its tables would travel for nothing, and old versions of dask mistake transformers
+    backend: its tables would be sent there and back, and old versions of dask mistake transformers
     for their own tasks, or release the result of a part before it is fetched.
     """
     with config_context(transform_output="default"), parallel_config(backend="threading"):

@@ -1,4 +1,4 @@
-"""How queries are scored: the weights of the playlist and the user, and of similar ones for new."""
+"""The vectors of queries: weights of the playlist and the user, or of similar ones for new ids."""
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def first_known(ranker, queries, *, playlists, users, otherwise):
 
 
 def weigh_similar_users(ranker, rows):
-    """Weigh the known users for new ones; None if nothing is known of the new users."""
+    """Return weights of known users for new ones; None if new users have no attributes."""
     if ranker.user_features_ is None or len(ranker.users_) == 0:
         return None
     attributes = attributes_of(ranker, "user", rows)

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
 
-from skmtc._table.queries import Songs
+from skmtc._table import Songs
+from skmtc._utils.sparse import merge_rows
 from skmtc.rankers.features._conflicts import warn_odd_values
-from skmtc.rankers.features._feature_rows import in_order_of, transformer_input, without_weights
+from skmtc.rankers.features._feature_rows import transformer_input, without_weights
 from skmtc.rankers.features._matrix import (
     feature_names,
     fit_features,
@@ -91,7 +92,7 @@ def song_vectors(ranker, songs):
     if not songs.is_new.any():
         return ranker.song_vectors_ if songs.is_catalogue else ranker.song_vectors_[songs.codes]
     known = ranker.song_vectors_[songs.codes[~songs.is_new]]
-    return in_order_of(songs.is_new, known, vectors_of_new_songs(ranker, songs))
+    return merge_rows(songs.is_new, known, vectors_of_new_songs(ranker, songs))
 
 
 def vectors_of_new_songs(ranker, songs):

@@ -1,4 +1,4 @@
-"""What a table adds to a fitted ranker: ids in their sorted places, memberships at the ends."""
+"""Append the rows of a table to those of a fitted ranker; ids stay sorted."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class AppendedTable:
         The first row of each new song, user and playlist, in the order of their codes.
 
     left_out : dict of str to int
-        What does not count of the new rows, by reason.
+        Number of new rows and playlists that do not count, by reason.
     """
 
     songs: Ids
@@ -60,21 +60,25 @@ class AppendedTable:
 
 def append_table(ranker, frame):
     """Read a table with the columns of `fit`, and join it with what a ranker has."""
-    ranker.reader.queries(frame, ROLES)  # checks that known playlists keep their owners
+    # 1. Find the id columns; known playlists must keep their owners.
+    ranker.reader.queries(frame, ROLES)
     columns = ranker.reader.find_columns(frame, ROLES)
     labels = dict(zip(ROLES, columns.labels, strict=True))
     if columns.user is None:
         labels["user"] = columns.playlist
+    # 2. Insert the new ids among the known ones.
     known = ranker.reader.ids
     user, playlist, song = (_append_ids(known[role], frame, labels[role]) for role in ROLES)
     if columns.user is not None:
         given, codes = np.unique(playlist.codes, return_inverse=True)
         check_owners(user.codes, codes, user.ids, Ids(playlist.ids.index[given], "playlist"))
+    # 3. Owners: those of known playlists by their new codes, those of given ones by the rows.
     owners = np.empty(len(playlist.ids), dtype=np.intp)
     is_known = playlist.source >= 0
     old_owners = ranker.user_of_playlist_[playlist.source[is_known]]
     owners[is_known] = np.flatnonzero(user.source >= 0)[old_owners]
     owners[playlist.codes] = user.codes
+    # 4. Append the memberships, and leave out what `fit` leaves out.
     membership, n_repeated = _append_memberships(ranker.membership_, song, playlist)
     whole = AppendedTable(
         songs=song.ids,
@@ -95,7 +99,7 @@ def append_table(ranker, frame):
 
 
 def append_rows(source, known, new):
-    """Put rows of a known array, and new rows in order where `source` is -1, in their places."""
+    """Return rows of a known array by their `source`, with new rows in order where it is -1."""
     is_new = source < 0
     rows = np.empty((len(source), known.shape[1]), dtype=known.dtype)
     rows[is_new] = new
@@ -142,7 +146,7 @@ class _AppendedIds:
 
 
 def _append_ids(known, frame, label):
-    """Insert the new ids of a column where they belong: cheap if they are few."""
+    """Insert the new ids of a column in sorted order, which is cheap if they are few."""
     given, codes = Ids.factorize(read_ids(frame, label, known.role), known.role)
     found = known.codes(given.index)
     new = given.index[found < 0]
@@ -163,21 +167,24 @@ def _append_ids(known, frame, label):
 def _append_memberships(known, song, playlist):
     """Add new memberships to known ones; count those that repeat."""
     n_playlists, n_songs = len(playlist.ids), len(song.ids)
+    # 1. Known entries by playlist and song as one number: sorted, as the order of ids is kept.
     places = {role: np.flatnonzero(j.source >= 0) for role, j in (("s", song), ("p", playlist))}
     lengths = np.zeros(n_playlists, dtype=np.int64)
     lengths[places["p"]] = np.diff(known.indptr)
-    # Entries by playlist and song as one number: sorted, as the order of ids does not change.
     old = np.repeat(np.arange(n_playlists), lengths) * n_songs + places["s"][known.indices]
+    # 2. Of the given entries keep the first of each that is not known.
     given = playlist.codes.astype(np.int64) * n_songs + song.codes
     first = np.sort(np.unique(given, return_index=True)[1])
     at = np.searchsorted(old, given[first])
     is_known = (old[np.minimum(at, len(old) - 1)] == given[first]) if len(old) else at < 0
     kept = first[~is_known]
+    # 3. Insert them, with positions that follow those of their playlist.
     positions = _next_positions(playlist.codes[kept], lengths)
     order = np.argsort(given[kept])
     at = np.searchsorted(old, given[kept][order])
     entries = np.insert(old, at, given[kept][order])
     values = np.insert(known.data, at, positions[order])
+    # 4. Split the numbers into rows and columns of a sparse array.
     lengths += np.bincount(playlist.codes[kept], minlength=n_playlists)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(known.indptr.dtype)
     indices = (entries % n_songs).astype(known.indices.dtype)
@@ -186,7 +193,7 @@ def _append_memberships(known, song, playlist):
 
 
 def _next_positions(playlists, lengths):
-    """Return each new song of a playlist, in order, the next position after its last."""
+    """Return the position of each new song: the next after the last of its playlist."""
     order = np.argsort(playlists, kind="stable")
     in_order = playlists[order]
     starts = np.searchsorted(in_order, in_order)

@@ -18,7 +18,7 @@ from scipy.sparse import issparse
 
 from skmtc._utils.atomic_files import whole_file
 from skmtc._utils.fitted_state import Array, Sizes
-from skmtc.optimize import SolverResult
+from skmtc.optimize import PENALTIES, SolverResult
 
 VERSION = 2
 
@@ -35,7 +35,7 @@ class RefusedCheckpointError(ValueError):
 
 
 def check_checkpoint(path):
-    """Check the parameter before any work: a fit of hours must not end at its first save."""
+    """Raise for an invalid path before any work, not at the first save of a long fit."""
     if path is None:
         return
     if not isinstance(path, str | os.PathLike):
@@ -96,7 +96,7 @@ class NoCheckpoint:
 
 
 class Checkpoint:
-    """Saves the state of a fit now and then, and finds it again.
+    """Saves the state of a fit every few seconds, and loads it.
 
     A file of another fit is never overwritten nor removed, also if that fit is running now.
 
@@ -106,10 +106,10 @@ class Checkpoint:
         The file.
 
     fingerprint : dict of str to str
-        What must be the same to go on.
+        Digests that must be the same to resume.
 
     tol : float
-        Tolerance of the fit. A result that converged to a larger one is not the end.
+        Tolerance of the fit. A result that converged to a larger one is resumed.
     """
 
     def __init__(self, path, fingerprint, tol):
@@ -130,8 +130,7 @@ class Checkpoint:
         Returns
         -------
         result : SolverResult or None
-            Where the fit was. A file that is refused is moved out of the way, and a warning says
-            why.
+            State of the fit. A file that is refused is renamed, with a warning.
         """
         if not self.path.exists():
             return None
@@ -167,7 +166,7 @@ class Checkpoint:
             self.save(SolverResult(state["coef"](), *values, iteration, False, "", history))
 
     def save(self, result):
-        """Save a result; a full disk or a folder that vanished must not end a long fit."""
+        """Save a result; warn if that fails, as a full disk must not end a long fit."""
         start = time.monotonic()
         try:
             self._check_own()
@@ -178,7 +177,7 @@ class Checkpoint:
         self._cost = self._saved_at - start
 
     def remove(self):
-        """Remove the file of a fit that is done; one that cannot be removed is told."""
+        """Remove the file of a fit that is done; warn if that fails."""
         try:
             if self.path.exists():
                 self._check_own()
@@ -215,14 +214,14 @@ class Checkpoint:
 
 
 def _fingerprint(objective, solver):
-    """Compute what tells fits apart: digests of memberships, features and parameters.
+    """Return digests of memberships, features and parameters, which identify a fit.
 
-    Features count in single precision, so that another `tol` may go on from a checkpoint.
+    Features count in single precision, so that a fit with another `tol` can resume.
     """
     features = objective.features.astype(np.float32)
     parts = [features.data, features.indices, features.indptr] if issparse(features) else [features]
     membership = objective.membership
-    names = ("user_l2", "playlist_l1", "shared_l1", "push", "loss", "fit_intercept")
+    names = (*PENALTIES, "push", "loss", "fit_intercept")
     parameters = {name: getattr(objective, name) for name in names} | {"solver": solver}
     return {
         "memberships": _digest(

@@ -36,7 +36,7 @@ def read_rows(ranker, X, *, reset):
     if reset or not ranker.reader.finds_columns_by_name:
         validate_data(ranker, frame, reset=reset, skip_check_array=True)
         return frame
-    # Columns may be missing here: whatever needs a missing column raises its own error.
+    # Columns may be missing here: code that needs one raises its own error.
     check_names(frame.columns, ranker.feature_names_in_)
     return frame[[c for c in ranker.feature_names_in_ if c in frame.columns]]
 
@@ -47,7 +47,7 @@ def warn_left_out(left_out):
     if named:
         warnings.warn(
             f"Left out of fit: {'; '.join(named)}. A song that stands twice in a playlist "
-            "counts once, and a playlist with every song of the catalogue teaches nothing. "
+            "counts once, and a playlist with every song of the catalogue has no negatives. "
             "The counts are in `left_out_`.",
             stacklevel=4,
         )

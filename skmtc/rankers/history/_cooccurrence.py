@@ -89,8 +89,8 @@ def ridge_neighbors(membership, *, n_neighbors, shrinkage, l2, n_jobs=None):
     Returns
     -------
     weights : csr_array of shape (n_songs, n_songs)
-        Row i has what song i tells of others: the score of song j for a playlist is the sum of
-        column j over the songs of the playlist.
+        Row i has the weights of song i for others: the score of song j for a playlist is the sum
+        of column j over the songs of the playlist.
 
     References
     ----------

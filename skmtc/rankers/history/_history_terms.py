@@ -27,7 +27,7 @@ from skmtc.rankers.history._pairs import (
     softmax_weights,
 )
 
-# Situations that have weights of their own.
+# Kinds of songs and of playlists; each pair is a situation, with weights of its own.
 WHAT = ("known songs", "new songs")
 WHO = ("known playlist", "new playlist")
 
@@ -172,6 +172,11 @@ class HistoryTerms(VersionedState, BaseEstimator):
     ) -> Self:
         """Fit the weights of the terms on held-out playlists and songs.
 
+        1. For each fold, fit the ranker without the held-out memberships, and sample pairs of a
+           held-out playlist and a candidate, with their scores and features.
+        2. Fit the weights of each situation on its pairs of all folds.
+        3. Bind the terms to all training playlists.
+
         Parameters
         ----------
         table : MembershipTable
@@ -202,6 +207,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
         self.artists_, self.artist_of_song_ = self._read_artists(table)
         self.neighbors_ = self.repeat_rate_ = self.propensity_ = None
         self.converged_ = True
+        # 1. Pairs of each fold.
         song_size = SONG_SIZE if "artist" in self.terms else 0.0
         pairs = []
         for fold in hold_outs(
@@ -219,6 +225,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
             pairs.append(
                 self._pairs_of_situations(fold, features, weights_of, song_vectors, random_state)
             )
+        # 2. Weights of each situation.
         self._fit_weights(pairs)
         if not self.converged_:
             warnings.warn(
@@ -227,12 +234,13 @@ class HistoryTerms(VersionedState, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        # 3. Features of all training playlists.
         return self.bind(table.membership, table.user_of_playlist, len(table.users), n_jobs=n_jobs)
 
     def bind(
         self, membership: Any, user_of_playlist: Any, n_users: int, *, n_jobs: int | None = None
     ) -> Self:
-        """Set the playlists of the terms; a stored model contains them only once.
+        """Compute the features of some playlists, which a stored terms object does not contain.
 
         Parameters
         ----------
@@ -278,7 +286,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
         Returns
         -------
         is_bound : bool
-            Whether `bind` was called with them, and not only with equal ones.
+            Whether `bind` was called with these objects; equal copies do not count.
         """
         if not self.is_bound:
             return False
@@ -308,15 +316,15 @@ class HistoryTerms(VersionedState, BaseEstimator):
         Parameters
         ----------
         queries : Queries
-            Who asks.
+            The queries.
 
         songs : Songs
-            For which songs.
+            The songs to score.
 
         Returns
         -------
         parts : list of csr_array of shape (n_queries, n_songs)
-            None if no term has a weight.
+            Empty if no term has a weight.
         """
         return self._weighted(queries, songs, self.coef_) if self.changes_scores() else []
 
@@ -326,10 +334,10 @@ class HistoryTerms(VersionedState, BaseEstimator):
         Parameters
         ----------
         queries : Queries
-            Who asks.
+            The queries.
 
         songs : Songs
-            For which songs.
+            The songs to score.
 
         Returns
         -------
@@ -349,7 +357,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
         Parameters
         ----------
         queries : Queries
-            Who asks.
+            The queries.
 
         Returns
         -------
@@ -361,12 +369,14 @@ class HistoryTerms(VersionedState, BaseEstimator):
         return [known, self._of_artists(queries, self.coef_)]
 
     def song_vectors(self, songs: Any) -> list[Any]:
-        """Return rows that pick known songs, and the artists of new ones, from `query_vectors`.
+        """Return the one-hot vectors of known songs, and of the artists of new songs.
+
+        Their inner products with `query_vectors` are the added scores.
 
         Parameters
         ----------
         songs : Songs
-            For which songs.
+            The songs to score.
 
         Returns
         -------
@@ -403,7 +413,7 @@ class HistoryTerms(VersionedState, BaseEstimator):
     def appended(self, appended: Any) -> Self:
         """Return terms with the rows of `partial_fit` appended.
 
-        New songs have no neighbours, and the propensity of all songs, before the next fit.
+        Until the next fit, new songs have no neighbours, and the mean propensity of all songs.
 
         Parameters
         ----------
@@ -450,12 +460,12 @@ class HistoryTerms(VersionedState, BaseEstimator):
                 if parts and sum(len(part.sizes) for part in parts):
                     fitted = solve_pair_weights(concatenate_pairs(parts), self.l1)
                     self.scale_[what, who], self.coef_[what, who, used] = fitted
-                elif what:  # too few songs to hold any out
+                elif what:  # no song was held out: use the weights of known songs
                     self.scale_[what, who] = self.scale_[0, who]
                     self.coef_[what, who, used] = self.coef_[0, who, used]
 
     def _terms_of(self, what):
-        """Return the positions of the terms that songs of a kind have."""
+        """Return the positions of the terms that apply to known songs (0) or to new ones (1)."""
         names = self.terms if what == 0 else [name for name in self.terms if name == "artist"]
         return [self.terms.index(name) for name in names]
 

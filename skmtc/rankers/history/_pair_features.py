@@ -54,7 +54,7 @@ class PairFeatures:
     The odds are those of a repeated song against another one: of the songs in the user's
     playlists, all but the first, the share that the user had in another one is the user's repeat
     rate, mixed with the rate of all users. If a user repeats songs at that rate, each in proportion
-    to how often the user has it and to its propensity, and draws the others uniformly, the term is
+    to how often the user has it and to its propensity, and the others are uniform, the term is
     the logarithm of how much likelier the song is than one that the user does not have. The
     propensity of a song is how often users who have it repeat it, relative to other songs.
     Shares are of songs weighted by it.
@@ -63,8 +63,8 @@ class PairFeatures:
     do. Songs that the user has are left to the term "song": among them, co-occurrence carries no
     signal.
 
-    New users have none, and new songs have the artist's only. Features are sparse and in single
-    precision: half the numbers to move, which is most of the work.
+    New users have no features, and new songs only "artist". Features are sparse and in single
+    precision, which halves the memory traffic.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def _similarities(holders, similarity, n_jobs):
 
 
 def _repeats(counts, n_playlists):
-    """Count the songs that repeat an earlier one, and those that could have.
+    """Count the songs that repeat an earlier one, and those that could repeat one.
 
     Parameters
     ----------
@@ -291,6 +291,6 @@ def _sums_of_rows(picks, matrix, *, without_picks=False):
 def _log1p(counts):
     counts = csr_array(counts)
     counts.eliminate_zeros()
-    counts.data += 1  # numbers are not so small that it matters, and log1p takes twice as long
+    counts.data += 1  # counts are not tiny, so log1p would gain no digits, and takes twice as long
     np.log(counts.data, out=counts.data)
     return counts

@@ -1,4 +1,4 @@
-"""Pairs of a held-out playlist and a candidate song, to fit a few weights on."""
+"""Sample pairs of a held-out playlist and a candidate song, to fit a few weights on."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ BLOCK_ROWS = 64
 
 
 def sample_pairs(score, n_columns, *, held, seen, sample_size, rng):
-    """Sample the candidates of held-out playlists, with what is known of each pair.
+    """Sample the candidates of held-out playlists, with the scores and features of each pair.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def mixed_shares(sources, n_sampled):
     Parameters
     ----------
     sources : list of arrays of shape (n_queries, n_songs)
-        Non-negative weights. The uniform distribution is added to them.
+        Non-negative weights; the uniform distribution is always one of the sources.
 
     n_sampled : int
         Expected number of candidates. A catalogue that is not larger is taken whole.

@@ -4,7 +4,6 @@ from skmtc.rankers.multitask._append_users import append_users
 from skmtc.rankers.multitask._fit_history import check_history, fit_history
 from skmtc.rankers.multitask._playlist_weights import append_weights, weight_playlists
 from skmtc.rankers.multitask._ranker_objective import (
-    PENALTIES,
     check_penalties,
     make_objective,
     objective_penalties,
@@ -19,7 +18,6 @@ from skmtc.rankers.multitask._solution import (
 )
 
 __all__ = [
-    "PENALTIES",
     "append_users",
     "append_weights",
     "check_history",

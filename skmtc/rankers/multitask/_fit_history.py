@@ -15,7 +15,7 @@ from skmtc.rankers.history import read_history
 from skmtc.rankers.multitask._ranker_objective import in_working_precision, problem_parameters
 from skmtc.rankers.multitask._song_sample import sampled_song_weight
 
-# Fits without held-out playlists only serve the weights of history terms: they need not be exact.
+# Tolerance of fits without held-out playlists, which only serve to fit a few weights.
 HOLD_OUT_TOL = 1e-2
 
 

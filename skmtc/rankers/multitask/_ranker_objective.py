@@ -5,10 +5,8 @@ from sklearn.utils import check_random_state
 
 from skmtc._table import Ids
 from skmtc._utils.validation import check_number
-from skmtc.optimize import SOLVERS, MultitaskObjective
+from skmtc.optimize import PENALTIES, SOLVERS, MultitaskObjective
 from skmtc.rankers.multitask._song_sample import sampled_song_weight
-
-PENALTIES = ("user_l2", "playlist_l1", "shared_l1")
 
 # Down to this tolerance, products of single precision are exact enough, and twice as fast.
 SINGLE_PRECISION_TOL = 1e-5
@@ -58,7 +56,7 @@ def problem_parameters(ranker, table):
 def objective_penalties(ranker, table):
     """Return the penalties as `MultitaskObjective` scales them."""
     shared_l1 = lambdas(ranker, len(table.users), len(table.playlists))[2]
-    return {"user_l2": ranker.user_l2, "playlist_l1": ranker.playlist_l1, "shared_l1": shared_l1}
+    return {name: getattr(ranker, name) for name in PENALTIES} | {"shared_l1": shared_l1}
 
 
 def lambdas(ranker, n_users, n_playlists):

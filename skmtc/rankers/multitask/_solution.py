@@ -12,7 +12,7 @@ from skmtc.rankers.multitask._song_sample import sample_seed
 
 # Standardised features stay below this; larger ones are probably in an unsuitable unit.
 LARGE_FEATURE = 100.0
-# A bound on the relative suboptimality above this says that `tol` was reached by short steps.
+# If the bound on the relative suboptimality is above this, `tol` was reached by short steps only.
 LOOSE_GAP = 0.1
 
 
@@ -60,11 +60,11 @@ def coef_attributes(objective, coef):
 def no_solution(ranker):
     """Return fitted attributes with weights of zero, for a table of full playlists only."""
     n_features = len(ranker.feature_names_out_)
-    nobody = np.zeros((0, n_features))
+    no_rows = np.zeros((0, n_features))
     return {
         "shared_coef_": np.zeros(n_features),
-        "user_coef_": nobody,
-        "playlist_coef_": nobody,
+        "user_coef_": no_rows,
+        "playlist_coef_": no_rows,
         "lambdas_": (np.inf, np.inf, float(ranker.shared_l1)),
         "objective_": 0.0,
         "catalogue_objective_": (0.0, 0.0),
@@ -96,8 +96,8 @@ def warn_if_inexact(ranker, result, features):
     if result.converged and hint and gap > LOOSE_GAP:
         warnings.warn(
             f"The solver reached tol={ranker.tol:g}, but features of unlike sizes make its steps "
-            f"short, so that this says little: the bound on the relative suboptimality is "
-            f"{gap:.2g}. {hint}",
+            f"short, so that the result may be inexact: the bound on the relative suboptimality "
+            f"is {gap:.2g}. {hint}",
             ConvergenceWarning,
             stacklevel=2,
         )

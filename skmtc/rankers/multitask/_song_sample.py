@@ -36,7 +36,7 @@ def sampled_song_weight(ranker, membership):
 
 
 def sample_seed(ranker):
-    """Return the seed of samples; without one, 0, so that a killed fit finds its sample again."""
+    """Return the seed of samples; 0 without `random_state`, so that a resumed fit has the same."""
     state = 0 if ranker.random_state is None else ranker.random_state
     return check_random_state(state).randint(2**31 - 1)
 
@@ -58,8 +58,8 @@ def sample_catalogue(counts, size, random_state):
 
     for its number of playlists n_m and M songs, with c such that the sample has `size` songs.
     Popular songs are certain to be in it, with weight 1. A sum over songs with weights 1 / pi_m is
-    an unbiased estimate of the sum over all. Songs are drawn at equal strides along the order of
-    popularity, so that the popular and the rare have their exact shares.
+    an unbiased estimate of the sum over all. Songs are sampled systematically, at equal strides
+    along the order of popularity, so that popular and rare songs have their exact shares.
 
     Parameters
     ----------
@@ -78,16 +78,16 @@ def sample_catalogue(counts, size, random_state):
         1 / pi_m for songs in the sample, 0 for the others.
     """
     rng = np.random.default_rng(random_state)
-    chance = BY_POPULARITY * counts / max(counts.sum(), 1) + (1 - BY_POPULARITY) / len(counts)
-    chance = _inclusion_probabilities(chance, size)
+    shares = BY_POPULARITY * counts / max(counts.sum(), 1) + (1 - BY_POPULARITY) / len(counts)
+    probabilities = _inclusion_probabilities(shares, size)
     order = np.argsort(-counts, kind="stable")
-    cumulated = np.cumsum(chance[order])
+    cumulated = np.cumsum(probabilities[order])
     strides = np.arange(size) + rng.uniform()
-    # Nobody has a probability above 1, so that no song is met twice.
+    # No probability is above 1, so no song is sampled twice.
     places = np.searchsorted(cumulated, strides, side="right").clip(max=len(order) - 1)
     chosen = order[np.unique(places)]
     weights = np.zeros(len(counts))
-    weights[chosen] = 1 / chance[chosen]
+    weights[chosen] = 1 / probabilities[chosen]
     return weights
 
 

@@ -44,7 +44,7 @@ def artist_codes(known_artists, artists_of_new, songs):
 
 
 def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_short=False):
-    """Walk down each ranking, and skip songs of artists that reached the limit.
+    """Return the best songs of each query, at most a number of them of one artist.
 
     Parameters
     ----------
@@ -77,6 +77,7 @@ def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_s
     """
     columns, scores = np.full((n_queries, k), -1, dtype=np.intp), np.full((n_queries, k), -np.inf)
     first_depth = 2 * k + 16 if diversify is None else POOL * k
+    # Search deeper and deeper for the queries that have too few songs within the limit.
     left, depth = np.arange(n_queries), min(first_depth, len(artists))
     while True:
         short = []
@@ -112,6 +113,7 @@ def _first_kept(kept, k):
 
 def within_cap(artists, most):
     """Return which entries are among the first of their value in their row; -1 always is."""
+    # Sort each row by artist: the place of an entry within its run is the number of earlier ones.
     order = np.argsort(artists, axis=1, kind="stable")
     ordered = np.take_along_axis(artists, order, axis=1)
     place = np.broadcast_to(np.arange(artists.shape[1]), artists.shape)

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-from skmtc._table import is_table, read_ids, shown, to_frame
-from skmtc._table.queries import Songs
+from skmtc._table import Songs, first_rows, is_table, read_ids, shown, to_frame
 
 KINDS = (
     "None, a list or array of song ids, a table of songs, a table of queries and songs, or a "
@@ -27,7 +26,7 @@ def read_candidates(ranker, candidates, queries=None):
         As for `recommend`.
 
     queries : Queries or None, default=None
-        Who asks; None where candidates are the same for all.
+        The queries; None if candidates are the same for all.
 
     Returns
     -------
@@ -57,7 +56,7 @@ def read_candidates(ranker, candidates, queries=None):
 
 
 def known_songs(ranker, ids):
-    """Look up distinct songs of the training catalogue."""
+    """Return songs of the training catalogue by distinct ids."""
     _check_distinct(pd.Series(ids))
     codes = ranker.reader.codes("song", ids) if len(ids) else np.empty(0, dtype=np.intp)
     if len(codes) == 0 or (codes < 0).any():
@@ -105,6 +104,7 @@ def _read_matrix(ranker, matrix, queries):
 
 def _read_pairs(ranker, frame, columns, queries):
     """Read a table of queries and songs: each query has the songs of its rows."""
+    # 1. Match rows and queries by the id columns of the table.
     asked_columns = ranker.reader.find_columns(queries.rows, ())
     keys = {
         role: (getattr(columns, role), getattr(asked_columns, role))
@@ -119,15 +119,17 @@ def _read_pairs(ranker, frame, columns, queries):
             "column to the queries, or drop it from the candidates."
         )
     pair_of_row, query_key = _match(frame, queries.rows, list(keys.values()))
+    # 2. Count rows that match no query and have an id that the ranker does not know.
     known = np.ones(len(frame), dtype=bool)
     for role, (label, _) in keys.items():
         known &= ranker.reader.codes(role, read_ids(frame, label, role)) >= 0
     n_strangers = int(np.count_nonzero((pair_of_row < 0) & ~known))
+    # 3. Find the distinct songs; leave out new ones if no column describes them.
     ids = read_ids(frame, columns.song, "song")
     distinct, codes, first, song_of_row = _distinct_songs(ids, ranker.reader.ids["song"])
     described = set(frame.columns) - set(columns.labels)
     n_unknown = 0
-    if not described and (codes < 0).any():  # new songs need columns that describe them
+    if not described and (codes < 0).any():
         n_unknown = int((codes[song_of_row] < 0).sum())
         kept = codes >= 0
         place = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -141,6 +143,7 @@ def _read_pairs(ranker, frame, columns, queries):
             "none of which has the ids of a query and a known song. Check the ids of "
             f"the columns {[label for label, _ in keys.values()]} and {columns.song!r}."
         )
+    # 4. Mark the allowed songs of each key, then of each query.
     n_keys = int(query_key.max(initial=0)) + 1
     pairs = (pair_of_row[used], song_of_row[used])
     by_key = csr_array((np.ones(len(pairs[0]), bool), pairs), shape=(n_keys, len(distinct)))
@@ -171,8 +174,7 @@ def _distinct_songs(ids, known):
     Also return the first row of each song, and the song of each row.
     """
     song_of_row, distinct = pd.factorize(np.asarray(ids), sort=False)
-    first = np.empty(len(distinct), dtype=np.intp)
-    first[song_of_row[::-1]] = np.arange(len(song_of_row))[::-1]
+    first = first_rows(song_of_row, len(distinct))
     codes = known.codes(distinct)
     order = np.lexsort((first, codes, codes < 0))
     place = np.empty(len(order), dtype=np.intp)
@@ -181,7 +183,7 @@ def _distinct_songs(ids, known):
 
 
 def _warn_left_out(n_strangers, n_unknown, n_rows):
-    told = [
+    reasons = [
         f"{count} of {what}"
         for count, what in (
             (n_strangers, "users or playlists that are neither asked for nor known"),
@@ -189,9 +191,9 @@ def _warn_left_out(n_strangers, n_unknown, n_rows):
         )
         if count
     ]
-    if told:
+    if reasons:
         warnings.warn(
-            f"Left out of {n_rows} rows of candidates: {'; '.join(told)}. Correct their ids, or "
+            f"Left out of {n_rows} rows of candidates: {'; '.join(reasons)}. Correct their ids, or "
             "add the columns that describe new songs.",
             stacklevel=5,
         )

@@ -97,6 +97,7 @@ class Diversify:
         return cosines
 
     def _greedy(self, relevance, cosines, k, artists, most):
+        """Choose k songs of each row, one after the other, by the formula of this file."""
         rows = np.arange(len(relevance))
         gain = (1 - self.diversity) * relevance
         nearest = np.zeros_like(relevance)  # largest cosine with a chosen song

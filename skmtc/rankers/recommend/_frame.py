@@ -5,11 +5,9 @@ import pandas as pd
 
 from skmtc.rankers.recommend._song_columns import song_table
 
-OWN_COLUMNS = ("rank", "score")
-
 
 def recommendation_frame(ranker, queries, songs, best, scores):
-    """Lay out recommendations as one table.
+    """Return recommendations as one table.
 
     Parameters
     ----------
@@ -17,7 +15,7 @@ def recommendation_frame(ranker, queries, songs, best, scores):
         Fitted ranker, with the names of columns and the columns of its songs.
 
     queries : Queries
-        Who asked; the ids in their rows come first.
+        The queries; the ids in their rows come first.
 
     songs : Songs
         The candidates.
@@ -45,7 +43,7 @@ def recommendation_frame(ranker, queries, songs, best, scores):
 
 
 def ranked_frame(ranker, ids, songs, best, scores):
-    """Lay out ranked songs below the ids of what they are ranked for."""
+    """Return ranked songs as one table, each with the ids of its query."""
     rows, places = np.nonzero(best >= 0)
     positions = best[rows, places]
     frame = pd.DataFrame({name: values[rows] for name, values in ids.items()})

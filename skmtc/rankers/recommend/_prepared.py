@@ -88,7 +88,7 @@ def _prepare(ranker, songs, *, is_kept):
 def _fitted_objects(ranker):
     """Return the attributes of a ranker, and of those that it is made of."""
     rankers = ranker, *getattr(ranker, "estimators_", ())
-    return [value for one in rankers for value in one.lasting_attributes()]
+    return [value for one in rankers for value in one.lasting_attributes().values()]
 
 
 def _are_same(first, second):

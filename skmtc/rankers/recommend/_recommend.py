@@ -9,8 +9,6 @@ from sklearn.utils import check_random_state
 from skmtc._table.queries import is_everything
 from skmtc._typing import Seed
 from skmtc._utils.validation import check_number
-from skmtc.rankers._scoring import BlockScorer
-from skmtc.rankers._ties import warn_equal_scores
 from skmtc.rankers.recommend._artist_cap import artist_codes, best_with_cap
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._diversity import Diversify, check_diversity
@@ -18,6 +16,7 @@ from skmtc.rankers.recommend._frame import recommendation_frame
 from skmtc.rankers.recommend._prepared import prepare
 from skmtc.rankers.recommend._seen import seen_candidates
 from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs
+from skmtc.rankers.scoring import BlockScorer, warn_equal_scores
 
 
 class RecommendOptions(TypedDict, total=False):
@@ -49,13 +48,16 @@ class Options:
 
 
 def recommend(ranker, X, options):
-    """Recommend songs; `ranker` is a snapshot that nobody changes."""
+    """Recommend songs; `ranker` is a snapshot, which other threads do not change."""
+    # 1. Read queries, candidates and the songs to leave out.
     queries = ranker.reader.queries(ranker.reader.as_frame(X))
     songs, allowed = read_candidates(ranker, options.candidates, queries)
     seen = seen_candidates(ranker, queries, songs, options.exclude_seen)
+    # 2. Check the options.
     check_diversity(options.diversity, sample=options.sample)
     sampling = _make_sampling(options)
     n_songs = _check_enough(options, songs, seen, allowed)
+    # 3. Search the best songs, and choose among them.
     find, is_equal = make_finder(
         ranker, queries, songs, seen=seen, allowed=allowed, sampling=sampling
     )
@@ -63,6 +65,7 @@ def recommend(ranker, X, options):
     if is_equal.any():
         outcome = "They are ordered by popularity."
         warn_equal_scores(ranker, is_equal.sum(), len(queries), len(songs), outcome, stacklevel=5)
+    # 4. Return ids and scores, or a table.
     if options.as_frame:
         return recommendation_frame(ranker, queries, songs, best, scores)
     return songs.ids[best], scores

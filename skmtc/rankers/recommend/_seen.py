@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from skmtc._utils.sparse import as_ones, one_hot
+from skmtc._utils.sparse import as_ones, one_hot, sum_of_users
 
 
 def seen_songs(ranker, queries, which):
@@ -15,7 +15,7 @@ def seen_songs(ranker, queries, which):
         Fitted ranker.
 
     queries : Queries
-        Who asks.
+        The queries.
 
     which : bool, "playlist" or "user"
         True and "playlist" stand for the songs of known playlists, "user" for those of all
@@ -31,8 +31,8 @@ def seen_songs(ranker, queries, which):
     if which is False or codes.max(initial=-1) < 0:
         return None
     if which == "user":
-        owned = csr_array(one_hot(ranker.user_of_playlist_, len(ranker.users_)).T)
-        held = owned @ as_ones(ranker.membership_)
+        rows = as_ones(ranker.membership_)
+        held = sum_of_users(rows, ranker.user_of_playlist_, len(ranker.users_))
         return csr_array(one_hot(codes, held.shape[0]) @ held).astype(bool)
     return _marked_rows(ranker.membership_, codes)
 

@@ -4,12 +4,16 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse, vstack
+from scipy.sparse import csr_array, issparse
 
-from skmtc._table import is_table, shown, to_frame
-from skmtc._table.queries import Songs
-from skmtc._utils.chunking import rows_that_fit
-from skmtc._utils.sparse import cost_batches, mean_of_groups, one_hot, song_rows_of_playlists
+from skmtc._table import Songs, is_table, shown, to_frame
+from skmtc._utils.sparse import (
+    mean_of_groups,
+    merge_rows,
+    one_hot,
+    product_batches,
+    song_rows_of_playlists,
+)
 from skmtc._utils.validation import check_number
 from skmtc.rankers.recommend._candidates import read_candidates
 from skmtc.rankers.recommend._frame import ranked_frame
@@ -53,9 +57,7 @@ def _nearest_of_sparse(rows, vectors, n, itself, ties):
     scores = np.zeros((rows.shape[0], n))
     others = csr_array(vectors.T)
     by_tie = np.argsort(ties)
-    # A product has at most as many entries as it has multiplications.
-    costs = rows.astype(bool).astype(np.int64) @ np.diff(others.indptr)
-    for batch in cost_batches(costs, rows_that_fit(32)):
+    for batch in product_batches(rows, others):
         products = csr_array(rows[batch] @ others)
         for row, (start, stop) in enumerate(pairwise(products.indptr), start=batch.start):
             columns, values = products.indices[start:stop], products.data[start:stop]
@@ -81,9 +83,7 @@ def playlist_vectors(ranker, songs):
     if not songs.is_new.any():
         return rows if songs.is_catalogue else rows[songs.codes]
     known = rows[songs.codes[~songs.is_new]]
-    stacked = csr_array(vstack([known, _of_artists(ranker, songs, rows)]))
-    order = np.argsort(np.argsort(songs.is_new, kind="stable"), kind="stable")
-    return stacked[order]
+    return merge_rows(songs.is_new, known, _of_artists(ranker, songs, rows))
 
 
 def unit_rows(vectors):

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 import numpy as np
 import pandas as pd
 
+from skmtc._table import first_rows
 from skmtc._utils.fitted_state import Field, refuse
 
 # Rows that are compared with the first row of their song, to see whether a column describes songs.
@@ -51,7 +52,7 @@ def read_song_columns(frame, table, artist=None):
         The same as arrays, with the first row of each song.
 
     artist : str, int or None, default=None
-        Name of the column of artists, which describes songs whatever the rows say.
+        Name of the column of artists, which always describes songs.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def join_song_columns(columns, source, new_rows):
     values = []
     for label, known in zip(columns["labels"], columns["values"], strict=True):
         new = new_rows[label] if label in new_rows.columns else None
-        values.append(_append_ids(known, source, new))
+        values.append(_append_values(known, source, new))
     return {"labels": columns["labels"], "values": values}
 
 
@@ -205,8 +206,7 @@ def _is_of(ids, values):
     """Check whether rows of one id, some of them repeated, agree on values."""
     groups = pd.factorize(ids)[0]
     n_groups = groups.max(initial=-1) + 1
-    first = np.empty(n_groups, dtype=np.intp)
-    first[groups[::-1]] = np.arange(len(groups))[::-1]
+    first = first_rows(groups, n_groups)
     return n_groups < len(groups) and bool((values == values[first][groups]).all())
 
 
@@ -240,7 +240,7 @@ def _encode(column):
 
 
 def _encode_texts(column):
-    """Return a column as codes into texts, whatever its cells are."""
+    """Return a column as codes into the texts of its cells."""
     missing = column.isna().to_numpy()
     cells = column[~missing]
     texts = cells if pd.api.types.infer_dtype(cells) == "string" else cells.map(_text)
@@ -310,8 +310,8 @@ def _take(column, rows):
     }
 
 
-def _append_ids(known, source, new):
-    """Put the values of new songs among those of known ones."""
+def _append_values(known, source, new):
+    """Return the values of a column for known and new songs."""
     is_new = source < 0
     if isinstance(known, dict):
         texts = pd.Series([None] * int(is_new.sum()), dtype=object) if new is None else new

@@ -13,8 +13,8 @@ from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.parallel import Broadcast, Workers, uses_processes
 from skmtc._utils.sparse import add_sparse, stored_pairs, stored_values
 from skmtc._utils.threads import Threads
-from skmtc.rankers._scoring import ADDED_BYTES, SCORE_BYTES, row_products
 from skmtc.rankers.recommend._prepared import LARGEST_IN_SINGLE, PreparedSongs
+from skmtc.rankers.scoring import ADDED_BYTES, SCORE_BYTES, row_products
 
 # Measured with 45,000 songs: half as many queries at a time take a tenth longer in products, and
 # the scores of twice as many leave the caches.
@@ -112,17 +112,17 @@ class TopSongs:
             How many songs to find.
 
         seen : csr_array of shape (n_queries, n_songs) or None, default=None
-            Where an entry is stored, the song is not wanted.
+            Songs where an entry is stored are excluded.
 
         allowed : csr_array of shape (n_queries, n_songs) or None, default=None
-            Only songs where an entry is stored are wanted; None: all are.
+            Only songs where an entry is stored are candidates; None: all are.
 
         added : callable or None, default=None
-            Gives what to add to the inner products of the queries in a slice: csr_arrays of
-            shape (n_rows, n_songs), in a list. Threads call it for their blocks.
+            Returns a list of csr_arrays of shape (n_rows, n_songs) to add to the inner products of
+            the queries in a slice. Threads call it for their blocks.
 
         positions : ndarray of shape (n_queries,) or None, default=None
-            Names the noise of each query; None counts from 0.
+            Positions of the queries, which seed the noise of each; None counts from 0.
 
         Returns
         -------
@@ -215,7 +215,7 @@ class TopSongs:
         return scores, error
 
     def _space(self, n_rows, dtype):
-        """Return room for the scores of a block; each thread has one."""
+        """Return a buffer for the scores of a block; each thread has one."""
         shape = (n_rows, self.song_vectors.shape[0])
         space = getattr(self._room, "space", None)
         if space is None or space.dtype != dtype or len(space) < n_rows:
@@ -235,7 +235,7 @@ class TopSongs:
 
 
 def _top_songs(song_vectors, n_queries, sampling, tie_rank):
-    """Make on a worker what the caller has."""
+    """Make `TopSongs` on a worker."""
     songs = PreparedSongs(song_vectors, tie_rank)
     return TopSongs(songs, n_queries=n_queries, sampling=sampling, n_jobs=1)
 
@@ -286,7 +286,7 @@ def top_k(scores, k, tie_rank=None):
 
 
 def _settle_ties(scores, columns, tie_rank):
-    """Where equal scores compete for the last places, take the first in the order of ties."""
+    """Replace equal scores that compete for the last places by the first in the order of ties."""
     best = np.take_along_axis(scores, columns, axis=1)
     last = best.min(axis=1, keepdims=True)
     chosen = np.count_nonzero(best == last, axis=1)
@@ -319,7 +319,7 @@ def _rounding_error(dtype, n_dimensions, norms, largest):
 def _shortlist(keys, error, k):
     """Return the pairs of rows and columns that may be among the k best of their row.
 
-    Keys of -inf are never given. Pairs come in the order of rows, then of columns.
+    Keys of -inf are never returned. Pairs are sorted by row, then by column.
     """
     lowest = np.finfo(keys.dtype).min / 2
     least = _guess(keys, k) - 2 * error
@@ -340,7 +340,7 @@ def _shortlist(keys, error, k):
 
 def _guess(keys, k):
     """Guess a key that somewhat more than k keys of each row reach, from a few columns."""
-    # A run of songs of each cache line, not one: it is lines that take time to read.
+    # Whole cache lines, not single songs: memory is read by the line.
     sample = _every(keys, STRIDE)
     expected = k / STRIDE
     rank = int(np.ceil(expected + 4 * np.sqrt(expected) + 2))
@@ -351,7 +351,7 @@ def _guess(keys, k):
 
 
 def _every(keys, stride):
-    """Take 16 neighbouring columns, then pass over some, so that one in `stride` is taken."""
+    """Take runs of 16 columns at equal distances, so that one column in `stride` is taken."""
     n_runs = keys.shape[1] // (16 * stride)
     if n_runs == 0:
         return keys[:, ::stride]
@@ -372,14 +372,14 @@ def _best_places(rows, ranks, ties, n_rows, k):
     Pairs with equal ranks come in the order of `ties`.
     """
     padded, starts = _by_row(rows, ranks, n_rows, k)
-    # Places that are filled up come after all others, in any order of their own.
+    # Padding comes after all others, in any order.
     tie_rank, _ = _by_row(rows, ties, n_rows, k, fill=np.iinfo(ties.dtype).max)
     order = top_k(padded, k, tie_rank)
     return starts[:-1, None] + order, order < np.diff(starts)[:, None]
 
 
 def _by_row(rows, values, n_rows, fewest, fill=-np.inf):
-    """Lay out the values of each row side by side, filled up; and where rows start."""
+    """Return the values as one padded row per row, and where the values of each row start."""
     starts = np.searchsorted(rows, np.arange(n_rows + 1))
     width = max(fewest, int(np.diff(starts).max()))
     padded = np.full((n_rows, width), fill, dtype=values.dtype)

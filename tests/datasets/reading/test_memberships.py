@@ -16,7 +16,7 @@ PLAYLISTS = st.lists(st.lists(st.integers(0, 6), max_size=8), min_size=1, max_si
 
 
 def _bunch(playlists, min_songs, block_rows=2**22):
-    memberships, ledger = Memberships(), LoadReport("test")
+    memberships, load_report = Memberships(), LoadReport("test")
     for song in range(7):
         memberships.songs[f"s{song}"] = song
     for number, songs in enumerate(playlists):
@@ -24,7 +24,9 @@ def _bunch(playlists, min_songs, block_rows=2**22):
     songs = pd.DataFrame({"tempo": np.arange(7.0)}, index=pd.Index(memberships.songs, name="song"))
     users = pd.DataFrame({"age": np.arange(float(len(memberships.users)))}, memberships.users)
     with mock.patch.object(_memberships, "BLOCK_ROWS", block_rows):
-        return to_bunch(memberships, songs, users, Join(None, None, "id", min_songs, 1), ledger, "")
+        return to_bunch(
+            memberships, songs, users, Join(None, None, "id", min_songs, 1), load_report, ""
+        )
 
 
 @given(PLAYLISTS, st.integers(1, 4), st.integers(1, 5))

@@ -29,11 +29,11 @@ def _records_of(text, piece=7):
 
 
 def _read(text, piece):
-    ledger = LoadReport("test")
+    load_report = LoadReport("test")
     pieces = [text[i : i + piece] for i in range(0, len(text), piece)]
     with mock.patch.object(_records, "WINDOW", piece):  # so that records cross its edges
-        records = list(iterate_records(pieces, LIST, RECORD, ledger))
-    return records, dict(ledger.dropped)
+        records = list(iterate_records(pieces, LIST, RECORD, load_report))
+    return records, dict(load_report.dropped)
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), VALUES), max_size=5), st.integers(1, 50))

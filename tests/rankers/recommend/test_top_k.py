@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from sklearn import config_context
 
 from skmtc._utils.parallel import Workers
-from skmtc.rankers._scoring import row_products
 from skmtc.rankers.recommend import _top_k
 from skmtc.rankers.recommend._prepared import PreparedSongs
 from skmtc.rankers.recommend._top_k import GumbelSampling, TopSongs, top_k
+from skmtc.rankers.scoring import row_products
 
 
 @given(arrays(np.float64, (4, 9), elements=st.integers(-2, 2).map(float)), st.integers(1, 9))

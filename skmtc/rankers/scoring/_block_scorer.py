@@ -1,4 +1,4 @@
-"""The blocked scorer: how `predict`, `recommend` and test sets score songs for queries.
+"""The blocked scorer: `predict`, `recommend` and test sets score songs for queries by it.
 
 A score is the inner product of the vectors of a query and a song, plus what history terms add,
 which is sparse. Queries come in blocks whose vectors, and whose scores, fit scikit-learn's
@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import row_batches
 from skmtc._utils.sparse import add_sparse, stored_values
-from skmtc.rankers._ties import scores_are_equal
+from skmtc.rankers.scoring._ties import scores_are_equal
 
 # Bytes per pair of a query and a song while they are scored, and while terms are added to scores if
 # all of them are stored.
@@ -28,7 +28,7 @@ class BlockScorer:
         Snapshot of a fitted ranker.
 
     queries : Queries
-        Who asks.
+        The queries.
 
     songs : Songs
         The songs to score.
@@ -71,13 +71,13 @@ class BlockScorer:
         return self.vectors_of_queries(self.queries.take(positions))
 
     def added(self, positions):
-        """Return csr_arrays whose sum the scores of some queries have beyond inner products."""
+        """Return csr_arrays whose sum is added to the inner products of some queries."""
         if not self.adds_terms:
             return []
         return self._ranker.added_scores(self.queries.take(positions), self.songs)
 
     def added_to(self, positions):
-        """Return a function of rows of `positions` that returns what is added; None for nothing."""
+        """Return `added` as a function of rows of `positions`; None if nothing is added."""
         return (lambda rows: self.added(positions[rows])) if self.adds_terms else None
 
     def are_equal(self, positions, vectors):
@@ -95,7 +95,7 @@ class BlockScorer:
         Returns
         -------
         scores : ndarray of shape (n_rows,)
-            The same to the bit, whatever the other pairs are.
+            Scores; each has the same bits, whatever the other pairs are.
         """
         scores = np.empty(len(query_of_row))
         # In the order of queries, so that each batch needs the vectors of few of them.

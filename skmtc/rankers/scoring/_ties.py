@@ -76,7 +76,7 @@ def scores_are_equal(query_vectors, song_vectors, added=None):
     equal = np.zeros(n_queries, dtype=bool)
     if n_songs < 2:
         return equal
-    # A few songs from all over the catalogue tell nearly all queries apart from equal ones.
+    # A few songs from all over the catalogue rule out nearly all queries.
     probes = np.unique(np.linspace(0, n_songs - 1, N_PROBES).astype(np.intp))
     found = np.flatnonzero(_is_flat(query_vectors, song_vectors[probes]))
     for batch in row_batches(len(found), 24 * n_songs):
@@ -89,12 +89,12 @@ def scores_are_equal(query_vectors, song_vectors, added=None):
 
 
 def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome, *, stacklevel=3):
-    """Warn that all songs have the same score for some queries, and tell what to do about it."""
+    """Warn that all songs have the same score for some queries, with what to do about it."""
     penalties = [name for name in ("shared_l1", "user_l2") if hasattr(ranker, name)]
     weaker = f"weaker penalties ({', '.join(penalties)}), " if penalties else ""
     warnings.warn(
         f"{type(ranker).__name__} has the same score for all {n_songs} songs in {n_equal} of "
-        f"{n_queries} queries, as nothing that it has learned tells these songs apart for them. "
+        f"{n_queries} queries: nothing that it has learned distinguishes these songs. "
         f"{outcome} Try {weaker}ids that are known, or columns that describe these users and "
         "songs.",
         stacklevel=stacklevel,

@@ -5,7 +5,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 
-from skmtc.rankers._scoring import BlockScorer, score_block
+from skmtc.rankers.scoring import BlockScorer, score_block
 from tests.test_ranker_checks import RANKERS, X_ALL, X_TRAIN
 
 

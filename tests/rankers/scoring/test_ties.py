@@ -14,7 +14,7 @@ from skmtc import (
     evaluate,
 )
 from skmtc._table.queries import Songs
-from skmtc.rankers._ties import scores_are_equal, tie_popularity, tie_ranks
+from skmtc.rankers.scoring._ties import scores_are_equal, tie_popularity, tie_ranks
 
 X = pd.DataFrame(
     {
