@@ -44,8 +44,8 @@ class HoldOut(NamedTuple):
 def hold_outs(membership, user_of_playlist, most, rng, *, song_size=0.0):
     """Hold out playlists, fold by fold: every other one as a whole, half of the songs of the rest.
 
-    The playlists of a user are in different folds, so that a fold never has all of them. After the
-    last fold, all folds come again, with the two roles exchanged.
+    The playlists of a user are dealt to different folds, so that a fold never has all of them.
+    After the last fold, all playlists come again in the other role.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def hold_outs(membership, user_of_playlist, most, rng, *, song_size=0.0):
 
 
 def _deal(user_of_playlist, rng):
-    """Assign playlists to folds, those of a user to different ones.
+    """Deal playlists to folds, those of a user to different ones.
 
     Each fold lists its users in random order, one after the other: the first playlists of a fold
-    then belong to few users, and only these are fitted again.
+    then belong to few users, and only these have to be fitted again.
     """
     order = rng.permutation(len(user_of_playlist))
     order = order[np.argsort(user_of_playlist[order], kind="stable")]
@@ -119,7 +119,7 @@ def _hold_out(membership, new, known, is_new_song, rng):
 
 
 def _with_tests_only(kept, held, user_of_playlist, new, known, is_new_song):
-    """Drop new test playlists whose user keeps no songs, and known ones that keep none."""
+    """Drop test playlists that held-out songs have left without a history."""
     has_songs = np.diff(kept.indptr) > 0
     user_has_songs = np.bincount(user_of_playlist[has_songs], minlength=user_of_playlist.max() + 1)
     new = new[user_has_songs[user_of_playlist[new]] > 0]
