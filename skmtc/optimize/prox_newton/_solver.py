@@ -33,8 +33,8 @@ def solve_prox_newton(
     1. the shared weights take a step with the user and playlist weights fixed; then the users are
        swept, independently of each other, with the shared weights fixed; then the shared weights
        take their best value for the users. This is repeated while it pays;
-    2. a pass over the data evaluates the new point, and users whose part of the objective rose go
-       back towards where they were;
+    2. a pass over the data evaluates the new point, except for users with little to gain, who stay
+       where they were; users whose part of the objective rose go back towards it;
     3. the two passes teach the curvature of the next surrogate.
 
     Without a start, the first iterations see a sample of songs that has the moments of the
