@@ -338,11 +338,11 @@ class ProxNewton(SolverState):
     ) -> Iterate:
         """Evaluate the steps that are worth it; all other users stay where `point` is.
 
-        What is left out is in the next surrogate again, and in what it predicts. A loose duality
-        gap is closed by steps of all users only.
+        What is left out is in the next surrogate again, and in what it predicts. If steps are short
+        while the duality gap is loose, all users move, which tightens it.
         """
-        on_sample = tiled_pass is not None
-        if not (self.rows and self.model and (on_sample or self._gap_is_tight())):
+        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
+        if not (self.rows and self.model and may_leave_out):
             return self._evaluate(totals, shared, tiled_pass)
         worth = self.model.users_worth_a_pass()
         if worth.all():
