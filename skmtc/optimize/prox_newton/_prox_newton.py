@@ -49,6 +49,8 @@ MOST_ROW_ITERATIONS = 8
 # Rounds of an iteration go on while one brings more than this share of all they brought. A pass
 # over a sample costs little more than a round.
 MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
+# Users may stay where they are whose steps add up to this share of `tol`.
+LEFT_OUT = 0.3
 EASY_ITERATIONS = 3
 LARGEST_RATE = 0.98
 
@@ -344,7 +346,8 @@ class ProxNewton(SolverState):
         may_leave_out = self.short_steps == 0 or self._gap_is_tight()
         if not (self.rows and self.model and may_leave_out):
             return self._evaluate(totals, shared, tiled_pass)
-        worth = self.model.users_worth_a_pass()
+        # Far from the minimum, all users move: to leave some out would cost an iteration.
+        worth = self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
         if worth.all():
             return self._evaluate(totals, shared, tiled_pass)
         share = worth.astype(self.problem.dtype)

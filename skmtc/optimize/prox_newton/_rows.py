@@ -345,8 +345,13 @@ class RowModel:
         )
         return np.asarray(np.maximum(stays - self.values, 0.0))
 
-    def users_worth_a_pass(self) -> Mask:
+    def users_worth_a_pass(self, most: float = np.inf) -> Mask:
         """Return the users with nearly all of the decrease, those first that gain most per row.
+
+        Parameters
+        ----------
+        most : float, default=inf
+            Largest decrease to leave out.
 
         Returns
         -------
@@ -355,7 +360,7 @@ class RowModel:
         """
         gains = self.gains()
         order = np.argsort(gains / (1 + np.diff(self._active_starts)), kind="stable")
-        left_out = np.cumsum(gains[order]) <= LEFT_OUT * gains.sum()
+        left_out = np.cumsum(gains[order]) <= min(LEFT_OUT * gains.sum(), most)
         worth = np.ones(len(gains), dtype=bool)
         worth[order[left_out]] = False
         return worth

@@ -280,6 +280,9 @@ def test_users_worth_a_pass_gain_most_per_row(left_out, monkeypatch):
     assert per_row[~worth].max(initial=0.0) <= per_row[worth].min(initial=np.inf)
     assert worth.all() == (left_out == 0.0)
     assert worth.any() == (left_out < 1.0)
+    most = 0.3 * gains.sum()
+    assert gains[~model.users_worth_a_pass(most)].sum() <= most
+    assert model.users_worth_a_pass(0.0).all()
 
 
 def test_scales_are_secants():
