@@ -45,7 +45,7 @@ SMALLEST_SCALE, LARGEST_SCALE = 0.3, 1e4
 # Steps shorter than this, in the metric of the covariance, teach nothing but rounding.
 SHORTEST_STEP = 1e-5
 # A pass is for the users with most of the decrease that the surrogate promises. Measured on real
-# playlists: those with nine tenths of it have between a fifth and a third of the rows.
+# playlists: those with nine tenths of it have between a fifth and a half of the rows.
 LEFT_OUT = 0.1
 # The eigenbasis of more features takes too long.
 MOST_FEATURES = 2000
