@@ -24,6 +24,12 @@ def compiled_exp() -> Any:
 
 
 @cache
+def compiled_scores_near() -> Any:
+    """Return the compiled scores of rows that differ in few features, or None without numba."""
+    return _load("skmtc._kernels.near_rows", "scores_near")
+
+
+@cache
 def compiled_sweep() -> Any:
     """Return the compiled sweep over users, or None without numba."""
     return _load("skmtc._kernels.user_step", "sweep")

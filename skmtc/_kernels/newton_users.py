@@ -143,7 +143,7 @@ def _differentiate(
     eigenvalues, variances, basis, _, _, scale, _, _ = model
     user_l2, playlist_l1, push, offset = penalties
     slope, height, exp, pull = state
-    residual, metric, orthant = out
+    residual, metric, orthant, net = out
     n_features = pull.size
     for j in range(n_features):
         residual[0, j] = -TWO * user_l2 * (offset[rows[0], j] + at[0, j])
@@ -167,19 +167,26 @@ def _differentiate(
         if k == 0:
             continue
         # Own weights move that are not zero, or whose gradient exceeds the penalty.
+        for j in range(n_features):
+            net[j] = outer * slope[k, j] - pull[j]
         for a in range(n_features):
-            on_slope, on_songs = ZERO, ZERO
+            pulled = ZERO
             for j in range(n_features):
-                on_slope += basis[a, j] * slope[k, j]
-                on_songs += basis[a, j] * pull[j]
-            pulled = outer * on_slope - on_songs
+                pulled += basis[a, j] * net[j]
             sign = ZERO
             if at[k, a] != 0:
                 sign = ONE if at[k, a] > 0 else -ONE
             elif abs(pulled) > playlist_l1:
                 sign = -ONE if pulled > 0 else ONE
             orthant[k, a] = sign
-            residual[k, a] = -(pulled + playlist_l1 * sign) if sign != 0 else ZERO
+            if sign == 0:  # most of them, which conjugate gradients do not move
+                residual[k, a], metric[k, a] = ZERO, ONE
+                continue
+            residual[k, a] = -(pulled + playlist_l1 * sign)
+            on_slope, on_songs = ZERO, ZERO
+            for j in range(n_features):
+                on_slope += basis[a, j] * slope[k, j]
+                on_songs += basis[a, j] * pull[j]
             # Of its songs, the variance of a feature is taken for that of all songs.
             metric[k, a] = (bend + inner) * variances[a] + outer * on_slope * on_slope + FLAT
             metric[k, a] += push * push * on_songs * on_songs / max(inner, FLAT)
@@ -257,7 +264,7 @@ def _conjugate_gradients(
 
     `solution` holds the preconditioned gradient. Returns g's; positive, as H is.
     """
-    residual, metric, orthant = slopes
+    residual, metric, orthant, _ = slopes
     direction, product, image = vectors
     n_features = image.size
     along: Any = 0.0
@@ -335,7 +342,7 @@ def _search(
 @compile_part
 def _precondition(n_rows: Any, slopes: Any, solution: Any) -> Any:
     """Fill the step of the diagonal of the Hessian; return g's."""
-    residual, metric, _ = slopes
+    residual, metric, _, _ = slopes
     along = 0.0
     for k in range(n_rows):
         for j in range(solution.shape[1]):
@@ -435,7 +442,7 @@ def newton_users(
         np.empty((2, most_rows), np.float32),
         np.empty((2, most_songs), np.float32),
     )
-    scratch = np.empty((2, n_features), np.float32)
+    scratch = np.empty((3, n_features), np.float32)
     place = np.empty(most_songs, np.int64)
     user = (
         np.empty((most_songs, n_features), np.float32),
@@ -448,7 +455,8 @@ def newton_users(
     penalties = (user_l2, playlist_l1, push, offset)
     state = (room[2], heights[0], exponentials[0], scratch[0])
     tried = (room[3], room[4], heights[1], exponentials[1])
-    slopes, vectors = (room[5], room[6], room[7]), (room[8], room[9], scratch[1])
+    slopes = (room[5], room[6], room[7], scratch[2])
+    vectors = (room[8], room[9], scratch[1])
     for u in range(first, last):
         n_rows = _gather(u, layout, n_users, held, user, place)
         for j in range(n_features):

@@ -4,7 +4,7 @@ This is where nearly all the arithmetic of the package happens, so it is written
 products that stay in cache: blocks of playlists, tiles of songs, two products a tile.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,10 @@ TILE_SONGS = 1024
 # sparse product takes about seven times as long per number as a dense one.
 SPARSE_BELOW = 0.15
 FEWEST_SPARSE_COLUMNS = 64
+# Playlists of a user differ in the few features of their own weights. Scores of a row that differs
+# from the one before in at most this share of the features are sums of few products, if at
+# most this share of the rows of a block needs a full product.
+NEAR_FEATURES, MOST_BASES = 0.125, 0.75
 
 
 class NegativeSums(NamedTuple):
@@ -90,9 +94,11 @@ class TiledPass:
         self.threads = Threads(n_jobs)
         self.n_songs, self.n_features = features.shape
         self.tiles = _slices(self.n_songs, TILE_SONGS)
-        self._columns = SplitColumns(features, self.tiles)
+        n_exponentials = membership.shape[0] * self.n_songs
+        pays = features.dtype == np.float32 and n_exponentials >= loading.WORTHWHILE_EXPONENTIALS
+        self._columns = SplitColumns(features, self.tiles, compiled=pays)
         self.offsets = None if offsets is None else offsets.astype(features.dtype)
-        self._exp = _exp_of(features.dtype, n_exponentials=membership.shape[0] * self.n_songs)
+        self._exp = (loading.compiled_exp() if pays else None) or _numpy_exp
         self._masks: dict[tuple[int, int], Mask] = {}
 
     def negative_sums(
@@ -250,6 +256,9 @@ class SplitColumns:
     tiles : list of slice
         Runs of songs.
 
+    compiled : bool, default=False
+        Whether scores of similar rows are made by a compiled loop, if there is one.
+
     Attributes
     ----------
     is_split : bool
@@ -257,7 +266,9 @@ class SplitColumns:
         matrices multiply from the left; otherwise as playlists x songs.
     """
 
-    def __init__(self, features: FloatArray | csr_array, tiles: list[slice]) -> None:
+    def __init__(
+        self, features: FloatArray | csr_array, tiles: list[slice], *, compiled: bool = False
+    ) -> None:
         self.dtype, self.n_features = features.dtype, features.shape[1]
         few = mostly_zero(features)
         self.is_split = len(few) > 0
@@ -272,19 +283,27 @@ class SplitColumns:
         else:
             # Contiguous copies of the transposed tiles: a product with a strided view is slower.
             self._transposed = [np.ascontiguousarray(tile.T) for tile in self._dense]
+        use_near = compiled and not self.is_split
+        self._scores_near = loading.compiled_scores_near() if use_near else None
 
-    def take(self, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """Return the weights of the dense columns and, transposed, of the sparse ones."""
+    def take(self, weights: FloatArray) -> "Weights":
+        """Return the weights of a block by kind of column, and which rows are similar."""
         if not self.is_split:
-            return np.ascontiguousarray(weights, dtype=self.dtype), None
+            dense = np.ascontiguousarray(weights, dtype=self.dtype)
+            near = None if self._scores_near is None else near_rows(dense)
+            return Weights(dense, None, near)
         dense = np.ascontiguousarray(weights[:, self._many], dtype=self.dtype)
-        return dense, np.ascontiguousarray(weights[:, self._few].T, dtype=self.dtype)
+        return Weights(dense, np.ascontiguousarray(weights[:, self._few].T, dtype=self.dtype), None)
 
-    def scores(
-        self, weights: tuple[FloatArray, FloatArray | None], number: int, out: FloatArray
-    ) -> FloatArray:
+    def scores(self, weights: "Weights", number: int, out: FloatArray) -> FloatArray:
         """Return the scores of a tile, playlists x songs, as a view of the buffer `out`."""
-        dense, sparse = weights
+        dense, sparse, near = weights
+        if near is not None and self._scores_near is not None:
+            songs, scores = self._transposed[number], out.reshape(len(dense), -1)
+            base_scores = near.bases @ songs
+            apart = near.apart.indptr, near.apart.indices, near.apart.data
+            self._scores_near(base_scores, near.base_of_row, *apart, songs, scores)
+            return scores
         if sparse is None:
             return np.matmul(dense, self._transposed[number], out=out.reshape(len(dense), -1))
         by_song = out.reshape(-1, len(dense))
@@ -305,6 +324,60 @@ class SplitColumns:
             few += self._sparse_transposed[number] @ exp.T
         sums[:, self._many], sums[:, self._few] = many, few.T
         return sums
+
+
+class NearRows(NamedTuple):
+    """Rows of weights as few base rows, and what sets others apart from these.
+
+    Attributes
+    ----------
+    bases : ndarray of shape (n_bases, n_features)
+        Rows that the others are similar to.
+
+    base_of_row : ndarray of shape (n_rows,)
+        Which one each row is similar to.
+
+    apart : csr_array of shape (n_rows, n_features)
+        Difference of each row to its base.
+    """
+
+    bases: FloatArray
+    base_of_row: NDArray[np.intp]
+    apart: csr_array
+
+
+class Weights(NamedTuple):
+    """Weights of a block of playlists.
+
+    Attributes
+    ----------
+    dense : ndarray of shape (n_rows, n_dense_columns)
+        Weights of the dense columns.
+
+    sparse : ndarray of shape (n_sparse_columns, n_rows) or None
+        Weights of the sparse columns, transposed.
+
+    near : NearRows or None
+        The dense weights in another form, where that saves products.
+    """
+
+    dense: FloatArray
+    sparse: FloatArray | None
+    near: NearRows | None
+
+
+def near_rows(weights: FloatArray) -> NearRows | None:
+    """Find runs of rows that differ in few features; None if most rows differ in many.
+
+    Playlists of a user follow each other. The first row of a run is its base.
+    """
+    n_rows, n_features = weights.shape
+    n_apart = np.count_nonzero(weights[1:] != weights[:-1], axis=1)
+    is_base = np.append(True, n_apart > NEAR_FEATURES * n_features)
+    if np.count_nonzero(is_base) > MOST_BASES * n_rows:
+        return None
+    bases, base_of_row = weights[is_base], np.cumsum(is_base) - 1
+    return NearRows(bases, base_of_row, csr_array(weights - bases[base_of_row]))
 
 
 def mostly_zero(features: Any) -> NDArray[np.intp]:
@@ -337,13 +410,6 @@ class Mask(NamedTuple):
 
     linear: NDArray[np.int32]
     ends: NDArray[np.int32]
-
-
-def _exp_of(dtype: np.dtype[Any], n_exponentials: int) -> Callable[[FloatArray], Any]:
-    """Return the fastest exponential in place: compiled for float32, where numba is there."""
-    pays = dtype == np.float32 and n_exponentials >= loading.WORTHWHILE_EXPONENTIALS
-    compiled = loading.compiled_exp() if pays else None
-    return compiled if compiled is not None else _numpy_exp
 
 
 def _numpy_exp(values: FloatArray) -> None:

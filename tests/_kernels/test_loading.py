@@ -7,7 +7,12 @@ from problems import make_objective
 from skmtc._kernels import loading
 from skmtc.optimize import solve_prox_newton
 
-LOADERS = [loading.compiled_exp, loading.compiled_sweep, loading.compiled_rows]
+LOADERS = [
+    loading.compiled_exp,
+    loading.compiled_scores_near,
+    loading.compiled_sweep,
+    loading.compiled_rows,
+]
 
 
 @pytest.mark.parametrize("loader", LOADERS)

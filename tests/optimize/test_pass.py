@@ -5,8 +5,9 @@ import pytest
 from problems import make_problem
 from scipy.sparse import csr_array
 
+from skmtc._kernels import loading
 from skmtc.optimize import _pass
-from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._pass import NEAR_FEATURES, TiledPass, near_rows
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_columns_with_few_non_zeros_are_multiplied_as_csr(convert, n_sparse):
     columns = TiledPass(convert(features), membership)._columns
     # Of dense features, a few sparse columns are not worth a product of their own.
     assert columns.is_split == (n_sparse >= 64 or (convert is csr_array and n_sparse > 0))
-    dense, sparse = columns.take(weights)
+    dense, sparse, _ = columns.take(weights)
     assert dense.shape[1] + (0 if sparse is None else len(sparse)) == features.shape[1]
     if columns.is_split:
         assert dense.shape[1] == 5  # four drawn columns and the constant
@@ -128,3 +129,57 @@ def test_a_row_that_overflows_does_not_touch_others():
     sums = TiledPass(features, membership).negative_sums(weights).exp
     assert not np.isfinite(sums[4])
     np.testing.assert_array_equal(np.delete(sums, 4), np.delete(exp, 4))
+
+
+def _similar_rows(seed=0, n_users=12, n_features=24, dtype=np.float32):
+    """Make rows of users, most of which differ from their user in up to two features."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(scale=0.3, size=(n_users, n_features)).astype(dtype)
+    weights = np.repeat(weights, rng.integers(1, 9, n_users), axis=0)
+    for row in weights[rng.random(len(weights)) < 0.7]:
+        row[rng.integers(0, n_features, 2)] += rng.normal(size=2)
+    return weights
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_near_rows_add_up_to_the_weights(seed):
+    weights = _similar_rows(seed)
+    near = near_rows(weights)
+    rows = near.bases[near.base_of_row] + near.apart.toarray()
+    np.testing.assert_allclose(rows, weights, rtol=1e-6, atol=1e-6)
+    assert len(near.bases) < len(weights)
+    # A row is its own base if it differs from the one before in many features.
+    n_apart = np.count_nonzero(np.diff(weights, axis=0), axis=1)
+    starts_run = np.diff(near.base_of_row) == 1
+    np.testing.assert_array_equal(starts_run, n_apart > NEAR_FEATURES * weights.shape[1])
+
+
+def test_rows_that_have_little_in_common_are_left_as_they_are():
+    weights = np.random.default_rng(0).normal(size=(40, 24)).astype(np.float32)
+    assert near_rows(weights) is None
+    assert len(near_rows(np.tile(weights[:1], (40, 1))).bases) == 1
+
+
+@pytest.mark.parametrize("with_offsets", [False, True])
+def test_sums_of_similar_rows_equal_those_of_each_alone(with_offsets, monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr(loading, "WORTHWHILE_EXPONENTIALS", 0)
+    monkeypatch.setattr(_pass, "BLOCK_ROWS", 16)
+    monkeypatch.setattr(_pass, "TILE_SONGS", 50)
+    rng = np.random.default_rng(1)
+    weights = _similar_rows()
+    features = rng.normal(size=(170, 24)).astype(np.float32)
+    features[:, -1] = 1.0
+    membership = csr_array(rng.random((len(weights), 170)) < 0.1)
+    offsets = rng.normal(size=170) if with_offsets else None
+    found = [
+        TiledPass(features, membership, n_jobs, offsets=offsets).negative_sums(weights)
+        for n_jobs in (1, 3)
+    ]
+    assert np.array_equal(found[0].exp_features, found[1].exp_features)
+    slow = TiledPass(features.astype(np.float64), membership, offsets=offsets)
+    expected = slow.negative_sums(weights.astype(np.float64))
+    np.testing.assert_allclose(found[0].exp, expected.exp, rtol=2e-5)
+    scale = np.abs(expected.exp_features).max()
+    np.testing.assert_allclose(found[0].exp_features, expected.exp_features, atol=2e-5 * scale)
+    assert TiledPass(features, membership)._columns.take(weights[:16]).near is not None

@@ -52,6 +52,8 @@ MOST_ROW_ITERATIONS = 8
 # Rounds of an iteration go on while one brings more than this share of the decrease of all rounds;
 # fewer rounds on samples, where a pass costs little more than a round.
 MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
+# Users may keep their weights if their steps together predict at most this share of `tol`.
+LEFT_OUT = 0.3
 # Predicted decreases of runs with more iterations than this are trusted less.
 EASY_ITERATIONS = 3
 # Largest ratio of successive decreases in their geometric series, which diverges at 1.
@@ -90,7 +92,7 @@ class ProxNewton(SolverState):
         super().forget_history()
         self.decrease = np.inf
         self.short_steps = 0
-        self.trusted = False
+        self.doubtful = np.inf
         self.row_iterations = 0
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
@@ -112,11 +114,11 @@ class ProxNewton(SolverState):
         if totals is common.totals:  # known without a pass
             point = common
         else:
-            # Whoever is better off with the shared weights alone starts from there.
-            point, _ = self._backtrack(common, problem.evaluate(totals, shared))
+            self.model = None  # that of a sample, from elsewhere, promised nothing about this step
+            # Start a user at the shared weights if its objective is lower there.
+            point, _ = self._backtrack(common, self._evaluate(totals, shared))
         if not np.isfinite(problem.value(point)):
-            point = problem.evaluate(common.totals, common.shared)
-            self.passes += 1
+            point = self._evaluate(common.totals, common.shared)
         self.curvature = Curvature(self.curvature.scale, None, None)
         if not (self.rows and self.covariance.size):
             self._take_covariance(point.totals)
@@ -134,13 +136,14 @@ class ProxNewton(SolverState):
             self.rows = False
         # 1. Minimise the surrogate. Stop here if the predicted decrease is not worth a pass.
         totals, shared = self._minimise_surrogate(point)
-        may_stop = self.trusted and self._gap_is_tight()
-        if may_stop and self._is_negligible(self.predicted, value):
+        may_stop = np.isfinite(self.doubtful) and self._gap_is_tight()
+        if may_stop and self._is_negligible(self.predicted + self.doubtful, value):
             self.short_steps = 2
             self.record(point)
             return point
-        # 2. Make a pass at its minimum. 3. Users whose part of the objective rose go back.
-        new = self.problem.evaluate(totals, shared)
+        # 2. Make a pass for the users with most of the decrease; the others stay where they are.
+        new = self._evaluate_steps(point, totals, shared)
+        # 3. Backtrack users whose part of the objective rose.
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
         if not self.decrease >= 0:  # a null step: the shared weights cost more than users gained
@@ -272,10 +275,12 @@ class ProxNewton(SolverState):
                     offsets=whole.offsets,
                 )
             if number and number in sizes:  # values on two samples do not compare
-                point = self.problem.evaluate(totals, shared, sample)
-                self.passes += sizes[number] / whole.n_songs
+                point = self._evaluate(totals, shared, sample)
                 continue
-            new = self.problem.evaluate(totals, shared, sample)
+            if number in sizes:
+                new = self._evaluate(totals, shared, sample)
+            else:
+                new = self._evaluate_steps(point, totals, shared, sample)
             new, rejected = self._backtrack(point, new, sample)
             self._learn(point, new, forget=0.8)
             self._inflate_curvature(rejected)
@@ -322,6 +327,40 @@ class ProxNewton(SolverState):
             totals, shared, self.predicted = self.model.minimise(worthwhile=worthwhile)
         return totals, shared
 
+    def _evaluate(
+        self,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        tiled_pass: TiledPass | None = None,
+    ) -> Iterate:
+        """Make a pass, over all songs or over a sample."""
+        self.passes += self._share_of_pass(tiled_pass)
+        return self.problem.evaluate(totals, shared, tiled_pass)
+
+    def _evaluate_steps(
+        self,
+        point: Iterate,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        tiled_pass: TiledPass | None = None,
+    ) -> Iterate:
+        """Evaluate the steps that are worth it; all other users stay where `point` is.
+
+        What is left out is in the next surrogate again, and in what it predicts. If steps are short
+        while the duality gap is loose, all users move, which tightens it.
+        """
+        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
+        if not (self.rows and self.model and may_leave_out):
+            return self._evaluate(totals, shared, tiled_pass)
+        # Far from the minimum, all users move: to leave some out would cost an iteration.
+        worth = self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
+        if worth.all():
+            return self._evaluate(totals, shared, tiled_pass)
+        share = worth.astype(self.problem.dtype)
+        mixed = between(point.totals, totals, share, self.problem.users)
+        start = point._replace(shared=shared)
+        return self._with_rows(start, start, mixed, worth, share, tiled_pass)
+
     def _backtrack(
         self, old: Iterate, new: Iterate, tiled_pass: TiledPass | None = None
     ) -> tuple[Iterate, NDArray[np.bool_]]:
@@ -345,12 +384,10 @@ class ProxNewton(SolverState):
         """
         problem, users = self.problem, self.problem.users
         totals, shared = new.totals, new.shared
-        self.passes += self._share_of_pass(tiled_pass)
         before = problem.user_values(old, shared)
         slack = before * min(1e-5, 1e-2 * self.tol)
         rose = ~(problem.user_values(new, shared) <= before + slack)
-        # A ranking loss is modelled less well, and the models of users sent back are made to bend.
-        self.trusted = problem.given.loss == "classification" and not rose.any()
+        self.doubtful = self._doubtful(rose)
         share = np.ones(len(before), dtype=problem.dtype)
         for attempt in range(1, MAX_BACKTRACKS + 2):
             if not rose.any():
@@ -360,6 +397,19 @@ class ProxNewton(SolverState):
             new = self._with_rows(new, old, mixed, rose, share, tiled_pass)
             rose &= ~(problem.user_values(new, shared) <= before + slack) & (share > 0)
         return new._replace(shared=self._best_shared(new.totals)), share == 0
+
+    def _doubtful(self, rose: NDArray[np.bool_]) -> float:
+        """Return how much of a decrease may be left that the next model does not predict.
+
+        The curvature of users whose part of the objective rose is raised, so that their next model
+        is modest. The last one, which was too low, promised more than there is to gain. Models
+        of playlists and of a ranking loss tell no such bound.
+        """
+        if self.problem.given.loss != "classification":
+            return float("inf")
+        if not rose.any():
+            return 0.0
+        return float(self.model.gains()[rose].sum()) if self.rows and self.model else float("inf")
 
     def _share_of_pass(self, tiled_pass: TiledPass | None) -> float:
         if tiled_pass is None:

@@ -44,6 +44,9 @@ NOTHING = -80.0
 SMALLEST_SCALE, LARGEST_SCALE = 0.3, 1e4
 # Secants of steps shorter than this, in the metric of the covariance, are rounding.
 SHORTEST_STEP = 1e-5
+# A pass is for the users with most of the decrease that the surrogate promises. Measured on real
+# playlists: those with nine tenths of it have between a fifth and a half of the rows.
+LEFT_OUT = 0.1
 # The eigenbasis of more features takes too long.
 MOST_FEATURES = 2000
 
@@ -317,6 +320,7 @@ class RowModel:
         """
         l1 = self.problem.penalties.shared_l1
         self.newton_steps(0)
+        self._start_values, self._start_offset = self.values.copy(), self.offset.copy()
         before = value = self.values.sum() + l1 * np.abs(self.shared).sum()
         metric = self.shared_metric()
         for number in range(n_rounds):
@@ -326,6 +330,40 @@ class RowModel:
             if number and not last - value > worthwhile * (before - value):
                 break
         return self.totals(), self.shared, float(before - value)
+
+    def gains(self) -> Double:
+        """Return what each user gains in `minimise` over staying where it was.
+
+        Returns
+        -------
+        gains : ndarray of shape (n_users,)
+            The decrease, with the shared weights that `minimise` found.
+        """
+        stays = self._start_values + self.problem.penalties.user_l2 * (
+            np.square(self.offset, dtype=np.float64).sum(axis=1)
+            - np.square(self._start_offset, dtype=np.float64).sum(axis=1)
+        )
+        return np.asarray(np.maximum(stays - self.values, 0.0))
+
+    def users_worth_a_pass(self, most: float = np.inf) -> Mask:
+        """Return the users with nearly all of the decrease, those first that gain most per row.
+
+        Parameters
+        ----------
+        most : float, default=inf
+            Largest decrease to leave out.
+
+        Returns
+        -------
+        worth : ndarray of shape (n_users,)
+            The other users can stay where they were, which needs no pass over their rows.
+        """
+        gains = self.gains()
+        order = np.argsort(gains / (1 + np.diff(self._active_starts)), kind="stable")
+        left_out = np.cumsum(gains[order]) <= min(LEFT_OUT * gains.sum(), most)
+        worth = np.ones(len(gains), dtype=bool)
+        worth[order[left_out]] = False
+        return worth
 
     def totals(self) -> Totals:
         """Return the weights of users and playlists, in the basis of the features."""

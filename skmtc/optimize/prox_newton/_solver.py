@@ -33,7 +33,8 @@ def solve_prox_newton(
 
     1. minimise the surrogate: steps of the shared weights, in which users respond, alternate with
        steps of each user, with the shared weights fixed, while they lower it enough;
-    2. evaluate the new point by a pass over the data;
+    2. evaluate the new point by a pass over the data, except for users with little to gain, who
+       keep their weights;
     3. backtrack the users whose part of the objective rose;
     4. learn the curvature of the next surrogate from the two passes;
     5. bound the suboptimality.

@@ -252,6 +252,39 @@ def test_minimise_tells_how_much_lower_the_surrogate_is():
     np.testing.assert_allclose(decrease, expected, rtol=1e-3)
 
 
+def test_gains_are_what_users_lose_by_staying():
+    problem, point, model, covariance = _case()
+    totals, shared, _ = model.minimise()
+    value = _transcribed(problem, point, model, covariance, shared)
+    users, own = point.totals.user.astype(float), model.own0.astype(float)
+    best = value(totals.user.astype(float), model.own.astype(float))
+    gains = model.gains()
+    assert (gains > 0).all()
+    np.testing.assert_allclose(gains.sum(), value(users, own) - best, rtol=1e-3)
+    # And user by user, with all others at their best.
+    for u in range(problem.given.n_users):
+        stays, kept = totals.user.astype(float), model.own.astype(float)
+        stays[u] = users[u]
+        kept[model.user_of_active == u] = own[model.user_of_active == u]
+        np.testing.assert_allclose(gains[u], value(stays, kept) - best, rtol=1e-2, atol=1e-4)
+
+
+@pytest.mark.parametrize("left_out", [0.0, 0.1, 0.5, 1.0])
+def test_users_worth_a_pass_gain_most_per_row(left_out, monkeypatch):
+    monkeypatch.setattr(_rows, "LEFT_OUT", left_out)
+    _, _, model, _ = _case(n_active=7)
+    model.minimise()
+    gains, worth = model.gains(), model.users_worth_a_pass()
+    per_row = gains / (1 + np.bincount(model.user_of_active, minlength=len(gains)))
+    assert gains[~worth].sum() <= left_out * gains.sum()
+    assert per_row[~worth].max(initial=0.0) <= per_row[worth].min(initial=np.inf)
+    assert worth.all() == (left_out == 0.0)
+    assert worth.any() == (left_out < 1.0)
+    most = 0.3 * gains.sum()
+    assert gains[~model.users_worth_a_pass(most)].sum() <= most
+    assert model.users_worth_a_pass(0.0).all()
+
+
 def test_scales_are_secants():
     rng = np.random.default_rng(0)
     problem, _, model, _ = _case()
@@ -376,6 +409,45 @@ def test_samples_bring_the_first_full_pass_close(monkeypatch):
     assert result.history["passes"][0] < 2.5  # two samples, then one full pass
     assert result.history["objective"][0] <= 1.01 * best
     assert calls[:2] == [0, 0]  # users settle before playlists get weights of their own
+
+
+def test_a_pass_leaves_out_users_with_little_to_gain(monkeypatch):
+    evaluate, rows_of_passes = SortedProblem.evaluate, []
+
+    def count(self, totals, shared, tiled_pass=None, rows=None):
+        rows_of_passes.append(len(totals.playlist))
+        return evaluate(self, totals, shared, tiled_pass, rows=rows)
+
+    monkeypatch.setattr(SortedProblem, "evaluate", count)
+    objective = MultitaskObjective(*_large(), user_l2=0.3, playlist_l1=0.5)
+    few = solve_prox_newton(objective)
+    assert 0 < min(rows_of_passes) < 300
+    rows_of_passes.clear()
+    monkeypatch.setattr(_rows, "LEFT_OUT", -1.0)
+    all_rows = solve_prox_newton(objective)
+    assert min(rows_of_passes) == 300
+    assert few.history["passes"][-1] < all_rows.history["passes"][-1]
+    best = solve_prox_newton(objective, tol=1e-6).objective
+    for result in (few, all_rows):
+        assert result.converged
+        assert result.objective <= best * (1 + 1e-3)
+        assert result.objective == pytest.approx(objective.value(result.coef), rel=1e-6)
+
+
+def test_what_users_were_promised_who_rose_is_in_doubt():
+    problem, _, model, _ = _case()
+    model.minimise()
+    solver = _prox_newton.ProxNewton(problem.original, 1e-3, 0)
+    solver.model, solver.problem = model, problem
+    rose = np.zeros(problem.given.n_users, dtype=bool)
+    assert solver._doubtful(rose) == 0.0
+    rose[1] = True
+    assert solver._doubtful(rose) == model.gains()[1]
+    solver.model = None  # a step that no model of rows has made
+    assert solver._doubtful(rose) == np.inf
+    ranking = SortedProblem(make_objective(0, loss="ranking"))
+    solver.problem = ranking
+    assert solver._doubtful(np.zeros(ranking.given.n_users, dtype=bool)) == np.inf
 
 
 def test_same_bits_for_any_number_of_threads(monkeypatch):
