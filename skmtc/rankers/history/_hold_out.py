@@ -11,9 +11,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 N_FOLDS = 5
-# Every fold costs a fit of features and users. Once this share of the playlists asked for is held
-# out, the rest is not worth another: with five folds, tables of 5,000 to 10,000 playlists need one.
-ENOUGH = 0.5
 
 
 class HoldOut(NamedTuple):
@@ -48,8 +45,7 @@ def hold_outs(membership, user_of_playlist, most, rng, *, song_size=0.0):
     """Hold out playlists, fold by fold: every other one as a whole, half of the songs of the rest.
 
     The playlists of a user are dealt to different folds, so that a fold never has all of them.
-    After the last fold, all playlists come again in the other role. The last fold is the one with
-    which at least half of `most` are held out.
+    After the last fold, all playlists come again in the other role.
 
     Parameters
     ----------
@@ -77,13 +73,10 @@ def hold_outs(membership, user_of_playlist, most, rng, *, song_size=0.0):
     has_half = np.diff(membership.indptr) > 1
     n_new_songs = int(song_size * membership.shape[1])
     folds = _deal(user_of_playlist, rng)
-    n_held = 0
     for role in (0, 1):
         for fold in folds:
-            if n_held >= ENOUGH * most:
-                return
-            rows = fold[: most - n_held]
-            n_held += len(rows)
+            rows = fold[:most]
+            most -= len(rows)
             whole = np.arange(len(rows)) % 2 == role
             new, known = rows[whole & has_others[rows]], rows[~whole & has_half[rows]]
             if len(new) or len(known):
