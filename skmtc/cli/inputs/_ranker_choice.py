@@ -44,9 +44,9 @@ SECONDS = {
     "matrix-factorization": 3.0,
     "ridge": 5.0,
     "pairwise": 8.0,
-    "multitask": 7.0,
-    "multitask-history": 13.0,
-    "recommended": 40.0,
+    "multitask": 4.0,
+    "multitask-history": 8.0,
+    "recommended": 27.0,
 }
 
 
