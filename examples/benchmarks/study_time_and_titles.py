@@ -9,8 +9,9 @@ playlists of at least 5 songs are kept::
         --playlists playlists.csv.gz --csv table.csv
     python study_time_and_titles.py --tiny              # seconds, on generated playlists
 
-Rankers are fitted on the training rows of one split of each setting, and judged on its test rows.
-Those with titles have `playlist_features`; those with a half-life weigh rows by `half_life_weights`
+Rankers are fitted on the training rows of one split of each setting, and evaluated on its test
+rows. Those with titles have `playlist_features`; "recommended" is what `make_ranker` returns for
+the table with or without titles; those with a half-life weigh rows by `half_life_weights`
 of the date of the playlist. Intervals are of 95 %, by bootstrap over users.
 """
 
@@ -21,16 +22,15 @@ import numpy as np
 import pandas as pd
 from machine import write_table
 from playlists import filter_until_stable
-from sklearn.compose import make_column_transformer
 
-from skmtc import MultitaskPlaylistRanker, PopularityRanker, evaluate
+from skmtc import MultitaskPlaylistRanker, PopularityRanker, evaluate, make_ranker
 from skmtc.datasets import make_playlists
-from skmtc.features import TagEncoder, make_song_features
+from skmtc.features import make_playlist_features, make_song_features
 from skmtc.model_selection import ColdPlaylistSplit, ColdUserSplit, TimeSplit, half_life_weights
 
 METRICS = ["auc", "hit_rate@10", "hit_rate@100"]
 HISTORY = ("song", "artist", "co-occurrence")
-TITLES = make_column_transformer((TagEncoder(min_frequency=1, separator="|"), ["title"]))
+TITLES = make_playlist_features(text=["title"])
 HALF_LIVES = {"no weights": None, "half-life of 2 years": 730, "half-life of 1 year": 365}
 
 
@@ -65,6 +65,8 @@ def settings():
         "multitask, history, titles": {"history": HISTORY} | with_titles,
     }
     users = {name: titles[name] for name in ("multitask", "multitask, titles")}
+    recommended: dict[str, dict] = {"recommended": {}, "recommended, titles": {}}
+    titles, users = titles | recommended, users | recommended
     return [
         ("new playlists", ColdPlaylistSplit(random_state=0), titles),
         ("new users", ColdUserSplit(random_state=0), users),
@@ -83,6 +85,9 @@ def run(study, X, cv, rankers, tol):
     for name, parameters in rankers.items():
         if isinstance(cv, TimeSplit):
             fits = weighted(train, name, parameters, tol)
+        elif name.startswith("recommended"):
+            table = train if name.endswith("titles") else train.drop(columns="title")
+            fits = [(name, make_ranker(table, random_state=0), table)]
         else:
             features = song_features(train)
             ranker = MultitaskPlaylistRanker(
