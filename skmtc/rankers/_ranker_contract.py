@@ -28,7 +28,7 @@ from skmtc.rankers.recommend import (
     playlist_vectors,
     read_song_columns,
 )
-from skmtc.rankers.scoring import tie_popularity, tie_ranks
+from skmtc.rankers.scoring import as_blocks, tie_popularity, tie_ranks
 
 
 class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
@@ -86,7 +86,7 @@ class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
 
         :meta private:
         """
-        return self.vectors_of_queries, self.vectors_of_songs(songs)
+        return self.vectors_of_queries, as_blocks(self.vectors_of_songs(songs))
 
     def adds_to_scores(self):
         """Check whether scores have more than inner products.

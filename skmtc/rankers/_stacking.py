@@ -23,14 +23,14 @@ from skmtc._utils.memory_errors import fit_fits_memory
 from skmtc.rankers._base_ranker import BaseRanker
 from skmtc.rankers.fitting import take_weighted
 from skmtc.rankers.recommend import join_song_columns, without_song_columns
+from skmtc.rankers.scoring import ColumnSplit, side_by_side
 from skmtc.rankers.stacking import (
     WHAT,
     WHO,
+    ScoreSpread,
     default_splitters,
     fit_weights,
     hold_out,
-    inverse_spread,
-    spread_vectors,
     who_asks,
 )
 
@@ -143,7 +143,7 @@ class StackingRanker(BaseRanker):
     # What `fit` takes as keyword arguments, for `set_fit_request`.
     __metadata_request__fit = {"sample_weight": None}
 
-    _derived: tuple[str, ...] = (*BaseRanker._derived, "_spread_vectors")
+    _derived: tuple[str, ...] = (*BaseRanker._derived, "_score_spreads")
     _fitted_state = {
         "names_": Plain(list),
         "estimators_": Stacked("rankers", "songs", "playlists", "users"),
@@ -366,29 +366,45 @@ class StackingRanker(BaseRanker):
         self.coef_, self.n_held_out_ = fit_weights(fitted[: len(used)], held, rng)
         # 3. The rankers fitted on all rows.
         self.estimators_ = fitted[-len(used) :]
-        self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
+        self._score_spreads = [ScoreSpread(ranker) for ranker in self.estimators_]
 
     def _as_given(self, frame):
         """Return rows in the form of the table of `fit`."""
         return frame.to_numpy() if self._reads_arrays else frame
 
     def vectors_for(self, songs):
-        # Weights differ by kind: 0 for known songs, 1 for new ones, as in `WHAT`. Each kind has a
-        # block, which is 0 for songs of the other one. Where all are of one kind, one suffices.
+        # Weights differ by kind: 0 for known songs, 1 for new ones, as in `WHAT`. Each kind has
+        # blocks, which are 0 for songs of the other one. Where all are of one kind, one suffices.
         kinds = [kind for kind in (0, 1) if (songs.is_new == bool(kind)).any()]
-        return partial(self._blocks_of_queries, kinds=kinds), self._blocks_of_songs(songs, kinds)
+        song_blocks = self._blocks_of_songs(songs, kinds)
+        if not any(issparse(block) for block in song_blocks):
+            return partial(self._dense_vectors_of_queries, kinds=kinds), np.hstack(song_blocks)
+        splits = [ColumnSplit(block) for block in song_blocks]
+
+        def split_blocks(blocks):
+            return side_by_side([split(block) for split, block in zip(splits, blocks, strict=True)])
+
+        def vectors_of_queries(queries):
+            return split_blocks(self._blocks_of_queries(queries, kinds))
+
+        return vectors_of_queries, split_blocks(song_blocks)
 
     def vectors_of_queries(self, queries):
-        return self._blocks_of_queries(queries, kinds=(0, 1))
+        return self._dense_vectors_of_queries(queries, kinds=(0, 1))
 
     def vectors_of_songs(self, songs):
-        return self._blocks_of_songs(songs, kinds=(0, 1))
+        blocks = self._blocks_of_songs(songs, (0, 1))
+        if any(issparse(block) for block in blocks):
+            return csr_array(hstack([csr_array(block) for block in blocks]))
+        return np.hstack(blocks)
 
     def full_vectors_of_queries(self, queries):
-        parts = [ranker.full_vectors_of_queries(queries) for ranker in self.estimators_]
-        scales = [self._scales(queries, kind) for kind in (0, 1)]
+        parts = [csr_array(ranker.full_vectors_of_queries(queries)) for ranker in self.estimators_]
+        factors = [self._factors(k, queries) for k in range(len(parts))]
         blocks = [
-            csr_array(part) * scale[k][:, None] for scale in scales for k, part in enumerate(parts)
+            _scaled_rows(part, of_kinds[kind])
+            for kind in (0, 1)
+            for part, of_kinds in zip(parts, factors, strict=True)
         ]
         return csr_array(hstack(blocks))
 
@@ -397,28 +413,31 @@ class StackingRanker(BaseRanker):
         of_kind = [(songs.is_new == bool(kind)).astype(float)[:, None] for kind in (0, 1)]
         return csr_array(hstack([part * mask for mask in of_kind for part in parts]))
 
+    def _dense_vectors_of_queries(self, queries, kinds):
+        return np.hstack([_dense(block) for block in self._blocks_of_queries(queries, kinds)])
+
     def _blocks_of_queries(self, queries, kinds):
-        parts = {k: self.estimators_[k].vectors_of_queries(queries) for k in self._used(kinds)}
-        blocks = []
-        for kind in kinds:
-            scale = self._scales(queries, kind, parts)
-            blocks += [_dense(parts[k]) * scale[k][:, None] for k in self._used([kind])]
-        return np.hstack(blocks) if blocks else np.zeros((len(queries), 1))
+        """Return the vectors of queries, scaled, of each kind and ranker with a weight."""
+        parts, factors = {}, {}
+        for k in self._used(kinds):
+            parts[k] = self.estimators_[k].vectors_of_queries(queries)
+            factors[k] = self._factors(k, queries, parts[k])
+        blocks = [
+            _scaled_rows(parts[k], factors[k][kind]) for kind in kinds for k in self._used([kind])
+        ]
+        return blocks or [np.zeros((len(queries), 1))]
 
     def _blocks_of_songs(self, songs, kinds):
+        """Return the vectors of songs, 0 for songs of another kind, of each kind and ranker."""
         parts = {k: self.estimators_[k].vectors_of_songs(songs) for k in self._used(kinds)}
         blocks = []
         for kind in kinds:
-            is_of_kind = (songs.is_new == bool(kind)).astype(float)[:, None]
+            is_of_kind = (songs.is_new == bool(kind)).astype(float)
             blocks += [
-                part * is_of_kind if len(kinds) > 1 else part
-                for part in (parts[k] for k in self._used([kind]))
+                _scaled_rows(parts[k], is_of_kind) if len(kinds) > 1 else parts[k]
+                for k in self._used([kind])
             ]
-        if not blocks:
-            return np.zeros((len(songs), 1))
-        if any(issparse(block) for block in blocks):
-            return csr_array(hstack([csr_array(block) for block in blocks]))
-        return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
+        return blocks or [np.zeros((len(songs), 1))]
 
     def similarity_vectors(self, songs):
         """Return the rankers' unit vectors side by side, weighted as for known playlists.
@@ -437,32 +456,28 @@ class StackingRanker(BaseRanker):
         """Return the positions of rankers with a weight in some situation of the kinds."""
         return np.flatnonzero(self.coef_[list(kinds)].any(axis=(0, 1)))
 
-    def _scales(self, queries, kind, vectors=None):
-        """Return the factors of each ranker's scores, one per query, by position of the ranker.
+    def _factors(self, k, queries, vectors=None):
+        """Return the factors of the scores of one ranker, for known and for new songs.
 
-        They are the weights of the situation over the standard deviation of the query's scores.
+        They are its weights in the situation of each query over the standard deviation of the
+        query's scores. `vectors` are the ranker's vectors of the queries, if they are there.
         """
-        scales = {}
-        weights = self.coef_[kind][who_asks(queries)]
-        for k, ranker in enumerate(self.estimators_):
-            if vectors is not None and k not in vectors:
-                continue
-            of_queries = ranker.vectors_of_queries(queries) if vectors is None else vectors[k]
-            scales[k] = weights[:, k] * inverse_spread(of_queries, self._spread[k])
-        return scales
+        if vectors is None:
+            vectors = self.estimators_[k].vectors_of_queries(queries)
+        return self.coef_[:, who_asks(queries), k] * self._spreads[k].inverse(vectors)
 
     def make_derived(self):
         super().make_derived()
         for ranker in self.estimators_:
             ranker.make_derived()
-        _ = self._spread
+        _ = self._spreads
 
     @property
-    def _spread(self):
-        """The vectors of songs by which the spread of each ranker's scores is measured."""
-        if not hasattr(self, "_spread_vectors"):  # after unpickling
-            self._spread_vectors = [spread_vectors(ranker) for ranker in self.estimators_]
-        return self._spread_vectors
+    def _spreads(self):
+        """The spread of each ranker's scores, by which they are divided."""
+        if not hasattr(self, "_score_spreads"):  # after unpickling
+            self._score_spreads = [ScoreSpread(ranker) for ranker in self.estimators_]
+        return self._score_spreads
 
     def adds_to_scores(self):
         used = self._used((0, 1))
@@ -475,10 +490,10 @@ class StackingRanker(BaseRanker):
             ranker = self.estimators_[k]
             if not ranker.adds_to_scores():
                 continue
-            scales = np.stack([self._scales(queries, kind)[k] for kind in (0, 1)])
+            factors = self._factors(k, queries)
             for part in ranker.added_scores(queries, songs):
                 rows = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
-                data = part.data * scales[kinds[part.indices], rows]
+                data = part.data * factors[kinds[part.indices], rows]
                 added.append(csr_array((data, part.indices, part.indptr), shape=part.shape))
         return added
 
@@ -490,12 +505,12 @@ class StackingRanker(BaseRanker):
         queries, query_of_row = self.reader.distinct_queries(frame)
         songs, song_of_row = self.reader.distinct_songs(frame)
         kinds = songs.is_new.astype(np.intp)[song_of_row]
-        scales = [self._scales(queries, kind) for kind in (0, 1)]
-        found = []
-        for k, ranker in enumerate(self.estimators_):
-            scale = np.stack([scale[k] for scale in scales])[kinds, query_of_row]
-            found.append(scale * ranker.predict(self._as_given(frame)))
-        return np.column_stack(found)
+        X = self._as_given(frame)
+        scores = [
+            self._factors(k, queries)[kinds, query_of_row] * ranker.predict(X)
+            for k, ranker in enumerate(self.estimators_)
+        ]
+        return np.column_stack(scores)
 
 
 def _fit_clone(ranker, ids, X, weights):
@@ -507,6 +522,13 @@ def _fit_clone(ranker, ids, X, weights):
         is_weighted = weights is not None and has_fit_parameter(ranker, "sample_weight")
         with without_song_columns():  # the stack has them
             return ranker.fit(X, sample_weight=weights) if is_weighted else ranker.fit(X)
+
+
+def _scaled_rows(vectors, scale):
+    """Return vectors times one factor per row, in their own form."""
+    if issparse(vectors):
+        return csr_array(csr_array(vectors).multiply(scale[:, None]))
+    return vectors * scale[:, None]
 
 
 def _dense(vectors):

@@ -5,20 +5,19 @@ All evaluation goes through here: `score`, the scorers of `skmtc.metrics`, `eval
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
-from skmtc._table import Songs, distinct, first_rows
+from skmtc._table import Songs, distinct
 from skmtc._utils.chunking import rows_that_fit
 from skmtc._utils.sparse import as_ones, with_empty_row
 from skmtc._utils.validation import check_choice
 from skmtc.metrics import Ranking
 from skmtc.rankers.recommend import blocked_pairs, read_candidates, seen_candidates
-from skmtc.rankers.scoring import BlockScorer, score_block, warn_equal_scores
+from skmtc.rankers.scoring import BlockScorer, distinct_rows, score_block, warn_equal_scores
 
 # Bytes per pair of a playlist and a song while the songs that are no candidates are marked.
 BLOCKED_BYTES = 32
@@ -236,28 +235,6 @@ def build_test_set(ranker, frame, candidates, exclude_seen=True):
             ranker, n_equal, len(queries), len(ranked), "Metrics count them as ties."
         ),
     )
-
-
-def distinct_rows(vectors):
-    """Find the distinct rows of a matrix, bit by bit.
-
-    Returns
-    -------
-    first : ndarray
-        Position of the first of each distinct row.
-
-    inverse : ndarray
-        For each row, which distinct row it is.
-    """
-    keys = np.empty(vectors.shape[0], dtype=object)
-    if issparse(vectors):
-        vectors = csr_array(vectors).sorted_indices()
-        stored = [slice(start, stop) for start, stop in pairwise(vectors.indptr)]
-        keys[:] = [vectors.indices[s].tobytes() + vectors.data[s].tobytes() for s in stored]
-    else:
-        keys[:] = [row.tobytes() for row in vectors]
-    inverse = pd.factorize(keys)[0]
-    return first_rows(inverse, inverse.max() + 1), inverse
 
 
 def _read_ranked(ranker, candidates, queries, songs):

@@ -22,8 +22,8 @@ from skmtc.datasets import make_playlists
 from skmtc.inspection import explain
 from skmtc.model_selection import ColdPlaylistSplit, ColdSongSplit, ColdUserSplit
 from skmtc.rankers._base_ranker import BaseRanker
+from skmtc.rankers.stacking import ScoreSpread
 from skmtc.rankers.stacking._situations import WHO
-from skmtc.rankers.stacking._weights import spread_vectors
 
 X = make_playlists(80, 400, 300, 40, n_features=4, random_state=0)
 SONG_COLUMNS = ["song", "artist", "year", "x0", "x1", "x2", "x3"]
@@ -80,7 +80,7 @@ def test_scores_are_weighted_sums_of_standardised_scores(stack):
         expected = np.zeros(len(rows))
         for k, ranker in enumerate(stack.estimators_):
             own = ranker.vectors_of_queries(ranker.reader.queries(rows.head(1)))
-            spread = (own @ spread_vectors(ranker).T).std()
+            spread = 1 / ScoreSpread(ranker).inverse(own)[0]
             weights = stack.coef_[:, WHO.index(who), k]
             is_new = ~rows["song"].isin(stack.songs_)
             expected += weights[is_new.to_numpy().astype(int)] * ranker.predict(rows) / spread

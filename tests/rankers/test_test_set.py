@@ -9,7 +9,7 @@ from sklearn import config_context
 from skmtc import MultitaskPlaylistRanker, PopularityRanker
 from skmtc.datasets import make_playlists
 from skmtc.metrics._auc import auc_per_playlist
-from skmtc.rankers._test_set import distinct_rows
+from skmtc.rankers.scoring import distinct_rows
 
 
 @pytest.fixture(scope="module")

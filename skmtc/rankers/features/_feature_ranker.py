@@ -8,6 +8,7 @@ from skmtc.rankers._base_ranker import BaseRanker
 from skmtc.rankers.features._song_vectors import song_vectors
 from skmtc.rankers.fitting import without_ids
 from skmtc.rankers.recommend import unit_rows
+from skmtc.rankers.scoring import ColumnSplit
 
 # Fitted state of rankers that sum weights of features.
 WEIGHTS = {
@@ -41,6 +42,11 @@ class FeatureRanker(BaseRanker):
 
     def vectors_of_songs(self, songs):
         return song_vectors(self, songs)
+
+    def vectors_for(self, songs):
+        vectors = self.vectors_of_songs(songs)
+        split = ColumnSplit(vectors)
+        return lambda queries: split(self.vectors_of_queries(queries)), split(vectors)
 
     def similarity_vectors(self, songs):
         """Return features of length 1, centred if they are dense, without the constant one.

@@ -134,6 +134,9 @@ def _check_magnitude(features, names):
 
 
 def _with_constant(ranker, features):
+    if not issparse(features):
+        # Row by row, as songs are looked up: columns of a DataFrame lie one after the other.
+        features = np.ascontiguousarray(features)
     if not ranker.fit_intercept:
         return features
     ones = np.ones((features.shape[0], 1), dtype=features.dtype)

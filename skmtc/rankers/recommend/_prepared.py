@@ -3,7 +3,8 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import issparse
+
+from skmtc.rankers.scoring import row_norms
 
 # Beyond this, squares of single precision overflow.
 LARGEST_IN_SINGLE = 1e15
@@ -14,7 +15,7 @@ class PreparedSongs:
 
     Parameters
     ----------
-    vectors : array or csr_array of shape (n_songs, n_dimensions)
+    vectors : array, csr_array or ColumnBlocks of shape (n_songs, n_dimensions)
         Vectors of the songs.
 
     tie_rank : ndarray of shape (n_songs,) or None, default=None
@@ -36,14 +37,13 @@ class PreparedSongs:
 
     @cached_property
     def largest_norm(self):
-        """The largest norm of a dense vector."""
-        squares = np.einsum("nd,nd->n", self.vectors, self.vectors, dtype=np.float64)
-        return float(np.sqrt(squares.max()))
+        """The largest norm of a vector."""
+        return float(row_norms(self.vectors).max())
 
     @cached_property
     def in_single(self):
-        """The vectors in single precision; None if they are sparse, or too large for it."""
-        if issparse(self.vectors) or not self.largest_norm < LARGEST_IN_SINGLE:
+        """The vectors in single precision; None if they are not dense, or too large for it."""
+        if not isinstance(self.vectors, np.ndarray) or not self.largest_norm < LARGEST_IN_SINGLE:
             return None
         return self.vectors.astype(np.float32, copy=False)
 

@@ -4,8 +4,17 @@ from skmtc.rankers.scoring._block_scorer import (
     ADDED_BYTES,
     SCORE_BYTES,
     BlockScorer,
-    row_products,
     score_block,
+)
+from skmtc.rankers.scoring._column_blocks import (
+    ColumnBlocks,
+    ColumnSplit,
+    as_blocks,
+    distinct_rows,
+    inner_products,
+    row_norms,
+    row_products,
+    side_by_side,
 )
 from skmtc.rankers.scoring._ties import tie_popularity, tie_ranks, warn_equal_scores
 
@@ -13,8 +22,15 @@ __all__ = [
     "ADDED_BYTES",
     "SCORE_BYTES",
     "BlockScorer",
+    "ColumnBlocks",
+    "ColumnSplit",
+    "as_blocks",
+    "distinct_rows",
+    "inner_products",
+    "row_norms",
     "row_products",
     "score_block",
+    "side_by_side",
     "tie_popularity",
     "tie_ranks",
     "warn_equal_scores",

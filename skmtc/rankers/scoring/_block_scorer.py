@@ -6,11 +6,10 @@ which is sparse. Queries come in blocks whose vectors, and whose scores, fit sci
 """
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import row_batches
 from skmtc._utils.sparse import add_sparse, stored_values
+from skmtc.rankers.scoring._column_blocks import inner_products, row_products
 from skmtc.rankers.scoring._ties import scores_are_equal
 
 # Bytes per pair of a query and a song while they are scored, and while terms are added to scores if
@@ -38,7 +37,7 @@ class BlockScorer:
 
     Attributes
     ----------
-    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+    song_vectors : array, csr_array or ColumnBlocks of shape (n_songs, n_dimensions)
         Vectors of the songs.
 
     adds_terms : bool
@@ -122,16 +121,7 @@ class BlockScorer:
 
 def score_block(query_vectors, song_vectors, added):
     """Return the scores of all songs for a block of queries, of shape (n_rows, n_songs)."""
-    scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
+    scores = inner_products(query_vectors, song_vectors)
     for part in added:
         add_sparse(scores, part)
     return scores
-
-
-def row_products(left, right):
-    """Multiply two matrices row by row; each product depends on nothing but its two rows."""
-    if issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    if issparse(right):
-        return np.asarray(right.multiply(left).sum(axis=1)).ravel()
-    return np.einsum("nd,nd->n", left, right)

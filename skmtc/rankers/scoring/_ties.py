@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import issparse
-from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._utils.chunking import row_batches
+from skmtc.rankers.scoring._column_blocks import inner_products
 
 # Queries that score this many songs alike are scored in full; all others are ruled out by them.
 N_PROBES = 16
@@ -58,10 +57,10 @@ def scores_are_equal(query_vectors, song_vectors, added=None):
 
     Parameters
     ----------
-    query_vectors : array or csr_array of shape (n_queries, n_dimensions)
+    query_vectors : array, csr_array or ColumnBlocks of shape (n_queries, n_dimensions)
         Vectors of queries.
 
-    song_vectors : array or csr_array of shape (n_songs, n_dimensions)
+    song_vectors : array, csr_array or ColumnBlocks of shape (n_songs, n_dimensions)
         Vectors of the candidates.
 
     added : callable or None, default=None
@@ -103,9 +102,7 @@ def warn_equal_scores(ranker, n_equal, n_queries, n_songs, outcome, *, stackleve
 
 def _is_flat(query_vectors, song_vectors):
     """Check for each query whether its inner products are equal up to rounding."""
-    scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
-    if issparse(scores):
-        scores = scores.toarray()
+    scores = inner_products(query_vectors, song_vectors)
     low, high = scores.min(axis=1), scores.max(axis=1)
     return high - low <= ROUNDING * np.maximum(abs(low), abs(high))
 

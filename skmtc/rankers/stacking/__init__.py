@@ -1,15 +1,14 @@
 """Situations and weights of `StackingRanker`."""
 
 from skmtc.rankers.stacking._situations import WHAT, WHO, default_splitters, hold_out, who_asks
-from skmtc.rankers.stacking._weights import fit_weights, inverse_spread, spread_vectors
+from skmtc.rankers.stacking._weights import ScoreSpread, fit_weights
 
 __all__ = [
     "WHAT",
     "WHO",
+    "ScoreSpread",
     "default_splitters",
     "fit_weights",
     "hold_out",
-    "inverse_spread",
-    "spread_vectors",
     "who_asks",
 ]

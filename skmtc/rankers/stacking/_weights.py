@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils.extmath import safe_sparse_dot
 from threadpoolctl import threadpool_limits
 
 from skmtc._table.queries import Songs
@@ -15,6 +14,7 @@ from skmtc._utils.sparse import add_sparse
 from skmtc.optimize import solve_log_rank
 from skmtc.rankers.history import mixed_shares, sample_pairs, softmax_weights
 from skmtc.rankers.recommend import seen_candidates
+from skmtc.rankers.scoring import ColumnSplit, inner_products
 from skmtc.rankers.stacking._situations import WHAT, WHO, who_asks
 
 # Songs of the catalogue by which the spread of a query's scores is measured.
@@ -27,21 +27,30 @@ FEWEST_PLAYLISTS = 20
 SAMPLED_SONGS = 300
 
 
-def spread_vectors(ranker):
-    """Return the vectors of songs by which the spread of a query's scores is measured."""
-    n_songs = len(ranker.songs_)
-    codes = np.unique(np.linspace(0, n_songs - 1, min(n_songs, SPREAD_SONGS)).astype(np.intp))
-    return ranker.vectors_of_songs(Songs(ranker.songs_[codes], codes))
+class ScoreSpread:
+    """The spread of a ranker's scores for a query, over songs from all over the catalogue.
 
+    Parameters
+    ----------
+    ranker : BaseRanker
+        The fitted ranker.
+    """
 
-def inverse_spread(query_vectors, song_vectors):
-    """Return 1 over the standard deviation of each query's scores; 0 where all are equal."""
-    if song_vectors.shape[0] == 0:  # all songs were forgotten
-        return np.zeros(query_vectors.shape[0])
-    scores = safe_sparse_dot(query_vectors, song_vectors.T, dense_output=True)
-    spread = scores.std(axis=1)
-    is_flat = spread <= 1e-12 * np.abs(scores).max(axis=1, initial=0.0)
-    return np.where(is_flat, 0.0, 1.0 / np.where(is_flat, 1.0, spread))
+    def __init__(self, ranker):
+        n_songs = len(ranker.songs_)
+        codes = np.unique(np.linspace(0, n_songs - 1, min(n_songs, SPREAD_SONGS)).astype(np.intp))
+        vectors = ranker.vectors_of_songs(Songs(ranker.songs_[codes], codes))
+        self._split = ColumnSplit(vectors)
+        self._song_vectors = self._split(vectors)
+
+    def inverse(self, query_vectors):
+        """Return 1 over the standard deviation of each query's scores; 0 where all are equal."""
+        if self._song_vectors.shape[0] == 0:  # all songs were forgotten
+            return np.zeros(query_vectors.shape[0])
+        scores = inner_products(self._split(query_vectors), self._song_vectors)
+        spread = scores.std(axis=1)
+        is_flat = spread <= 1e-12 * np.abs(scores).max(axis=1, initial=0.0)
+        return np.where(is_flat, 0.0, 1.0 / np.where(is_flat, 1.0, spread))
 
 
 def fit_weights(rankers, held, rng):
@@ -132,17 +141,19 @@ def _pairs_of_situations(rankers, held, rng):
 def _make_scorer(rankers, songs):
     """Return a function that returns the standardised scores of songs, one array per ranker."""
     song_vectors = [ranker.vectors_of_songs(songs) for ranker in rankers]
-    spread = [spread_vectors(ranker) for ranker in rankers]
+    splits = [ColumnSplit(vectors) for vectors in song_vectors]
+    song_vectors = [split(vectors) for split, vectors in zip(splits, song_vectors, strict=True)]
+    spreads = [ScoreSpread(ranker) for ranker in rankers]
 
     def score(queries):
         standardised = []
         for k, ranker in enumerate(rankers):
             query_vectors = ranker.vectors_of_queries(queries)
-            scores = safe_sparse_dot(query_vectors, song_vectors[k].T, dense_output=True)
+            scores = inner_products(splits[k](query_vectors), song_vectors[k])
             if ranker.adds_to_scores():
                 for part in ranker.added_scores(queries, songs):
                     add_sparse(scores, part)
-            standardised.append(scores * inverse_spread(query_vectors, spread[k])[:, None])
+            standardised.append(scores * spreads[k].inverse(query_vectors)[:, None])
         return standardised
 
     return score
