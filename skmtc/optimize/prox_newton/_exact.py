@@ -311,11 +311,8 @@ class ExactNewton:
         by_user = by_user + user_l2 * np.einsum("ud,ud->u", at.user, at.user)
         return np.asarray(by_user + shared_l1 * np.abs(at.shared).sum() / len(at.user))
 
-    def expand(self, at: Coefficients) -> Expansion2:
-        """Expand the losses at some coefficients."""
-        return self.losses.expand(self.weights(at))
-
-    def step(self, at: Coefficients, expansion: Expansion2) -> "Move":
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def step(self, at: Coefficients, expansion: Expansion2) -> Move:
         """Take one Newton step with a line search.
 
         Parameters
@@ -331,10 +328,6 @@ class ExactNewton:
         move : Move
             Where it ended.
         """
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._step(at, expansion)
-
-    def _step(self, at: Coefficients, expansion: Expansion2) -> "Move":
         model = ExactModel(
             expansion, at, self.users, self.penalties, fixed_shared=self.fixed_shared
         )
@@ -396,19 +389,23 @@ class ExactSolver(SolverState):
     def __init__(self, objective: MultitaskObjective, tol: float) -> None:
         super().__init__(objective, tol)
         self.losses = ExactLosses(self.problem.objective, self.problem.features)
-        self.converged = False
 
     def forget_history(self) -> None:
-        """Start to count anew."""
+        """Reset the history and all counts of iterations."""
         super().forget_history()
-        self.converged = False
+        self._certified = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last step certified the suboptimality, by its decrement or the gap."""
+        return self._certified
 
     def start(self, coef0: Array | None) -> Iterate:
         """Evaluate `coef0` and zeros; return the one with the lower objective."""
         shape = (self.problem.given.shape[0], self.problem.given.n_features)
-        point = self._iterate(coefficients_of(self.problem, np.zeros(shape)))
+        point = self._evaluate(coefficients_of(self.problem, np.zeros(shape)))
         if coef0 is not None:
-            given = self._iterate(coefficients_of(self.problem, coef0))
+            given = self._evaluate(coefficients_of(self.problem, coef0))
             if self.problem.value(given) < self.problem.value(point):
                 point = given
         if not self.history["objective"]:
@@ -421,21 +418,21 @@ class ExactSolver(SolverState):
             self.losses, self.problem.users, self.problem.penalties, fixed_shared=False
         )
         at = Coefficients(*split_totals(self.problem, point))
-        expansion = newton.expand(at)
+        expansion = self.losses.expand(newton.weights(at))
         move = newton.step(at, expansion)
         self.passes += 1
         self.predicted = float(move.bounds[0])
         fell = bool(move.decreases.sum() > 0)
         self.null_steps = 0 if fell else self.null_steps + 1
-        new = self._iterate(move.at) if fell else point
+        new = self._evaluate(move.at) if fell else point
         # The suboptimality before the step bounds the one after it.
         self.record(new)
         newest = self.newest()
-        certified = newest["optimality"] <= SAFETY * self.tol
-        self.converged = certified or newest["dual_gap"] <= self.tol
+        small_decrement = newest["optimality"] <= SAFETY * self.tol
+        self._certified = small_decrement or newest["dual_gap"] <= self.tol
         return new
 
-    def _iterate(self, at: Coefficients) -> Iterate:
+    def _evaluate(self, at: Coefficients) -> Iterate:
         """Evaluate coefficients, with gradients."""
         user = at.user + at.shared
         weights = self.problem.users.spread(user) + at.playlist

@@ -28,8 +28,7 @@ from skmtc.optimize.prox_newton._prox_newton import (
     WORTHWHILE,
     ProxNewton,
 )
-from skmtc.optimize.prox_newton._solver import MAX_NULL_STEPS
-from skmtc.optimize.prox_newton._state import user_gaps
+from skmtc.optimize.prox_newton._state import MAX_NULL_STEPS, user_gaps
 
 Array = NDArray[np.float64]
 
@@ -295,7 +294,7 @@ class UsersOnly(ProxNewton):
         losses = ExactLosses(problem.objective, problem.features)
         newton = ExactNewton(losses, problem.users, problem.penalties, fixed_shared=True)
         at = Coefficients(*split_totals(problem, point))
-        move = newton.step(at, newton.expand(at))
+        move = newton.step(at, losses.expand(newton.weights(at)))
         values = newton.values(move.at, move.losses)
         self.optimality = move.bounds / values
         self.converged_users = self.converged_users | (self.optimality <= SAFETY * self.tol)

@@ -142,7 +142,12 @@ class ProxNewton(SolverState):
             self.record(point)
             return point
         # 2. Make a pass for the users with most of the decrease; the others stay where they are.
-        new = self._evaluate_steps(point, totals, shared)
+        moved = self._users_worth_a_pass(point)
+        if moved.all():
+            self.passes += 1
+            new = self.problem.evaluate(totals, shared)
+        else:
+            new = self._evaluate_moved(point, totals, shared, moved)
         # 3. Backtrack users whose part of the objective rose.
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
@@ -277,10 +282,11 @@ class ProxNewton(SolverState):
             if number and number in sizes:  # values on two samples do not compare
                 point = self._evaluate(totals, shared, sample)
                 continue
-            if number in sizes:
+            moved = None if number in sizes else self._users_worth_a_pass(point)
+            if moved is None or moved.all():
                 new = self._evaluate(totals, shared, sample)
             else:
-                new = self._evaluate_steps(point, totals, shared, sample)
+                new = self._evaluate_moved(point, totals, shared, moved, sample)
             new, rejected = self._backtrack(point, new, sample)
             self._learn(point, new, forget=0.8)
             self._inflate_curvature(rejected)
@@ -337,29 +343,31 @@ class ProxNewton(SolverState):
         self.passes += self._share_of_pass(tiled_pass)
         return self.problem.evaluate(totals, shared, tiled_pass)
 
-    def _evaluate_steps(
+    def _users_worth_a_pass(self, point: Iterate) -> NDArray[np.bool_]:
+        """Return which users have steps that are worth a pass.
+
+        What the others would gain is in the next surrogate again, and in what it predicts. If steps
+        are short while the duality gap is loose, all users move, which tightens it.
+        """
+        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
+        if not (self.rows and self.model and may_leave_out):
+            return np.ones(len(self.problem.users.counts), dtype=bool)
+        # Far from the minimum, all users move: to leave some out would cost an iteration.
+        return self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
+
+    def _evaluate_moved(
         self,
         point: Iterate,
         totals: Totals,
         shared: NDArray[np.float64],
+        moved: NDArray[np.bool_],
         tiled_pass: TiledPass | None = None,
     ) -> Iterate:
-        """Evaluate the steps that are worth it; all other users stay where `point` is.
-
-        What is left out is in the next surrogate again, and in what it predicts. If steps are short
-        while the duality gap is loose, all users move, which tightens it.
-        """
-        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
-        if not (self.rows and self.model and may_leave_out):
-            return self._evaluate(totals, shared, tiled_pass)
-        # Far from the minimum, all users move: to leave some out would cost an iteration.
-        worth = self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
-        if worth.all():
-            return self._evaluate(totals, shared, tiled_pass)
-        share = worth.astype(self.problem.dtype)
+        """Evaluate the steps of some users; the others stay where `point` is."""
+        share = moved.astype(self.problem.dtype)
         mixed = between(point.totals, totals, share, self.problem.users)
         start = point._replace(shared=shared)
-        return self._with_rows(start, start, mixed, worth, share, tiled_pass)
+        return self._with_rows(start, start, mixed, moved, share, tiled_pass)
 
     def _backtrack(
         self, old: Iterate, new: Iterate, tiled_pass: TiledPass | None = None

@@ -1,6 +1,7 @@
 """The state of a solver between iterations: its history, with bounds on the suboptimality."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._penalty import pseudo_gradient
+from skmtc.optimize._result import SolverResult
 from skmtc.optimize.prox_newton._problem import Iterate, Penalties, SortedProblem, Totals, Users
 
 Array = NDArray[np.floating[Any]]
@@ -23,9 +25,12 @@ HISTORY = (
     "passes",
     "seconds",
 )
+# Iterations in a row that do not lower the objective, before rounding is taken for the reason:
+# more cost passes, fewer may stop while a larger curvature would still have helped.
+MAX_NULL_STEPS = 8
 
 
-class SolverState:
+class SolverState(ABC):
     """The problem, and the history of the iterates.
 
     Parameters
@@ -43,6 +48,9 @@ class SolverState:
 
     null_steps : int
         Number of iterations in a row that did not lower the objective.
+
+    stopped : str
+        Why no more iterations should follow; empty as long as they should.
     """
 
     def __init__(self, objective: MultitaskObjective, tol: float) -> None:
@@ -57,6 +65,7 @@ class SolverState:
         self.passes = 0.0
         self.predicted = float("inf")
         self.null_steps = 0
+        self.stopped = ""
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
@@ -73,9 +82,46 @@ class SolverState:
         self.clock -= self.history["seconds"][-1]
 
     @property
+    @abstractmethod
+    def converged(self) -> bool:
+        """Whether the newest iterate is optimal to `tol`."""
+
+    @property
+    @abstractmethod
+    def stalled(self) -> bool:
+        """Whether steps are short although the duality gap is loose."""
+
+    @property
     def n_iter(self) -> int:
         """Number of iterations; the history starts with an entry for the first iterate."""
         return len(self.history["objective"]) - 1
+
+    def check_progress(
+        self, point: Iterate, callback: Callable[[dict[str, Any]], Any] | None
+    ) -> None:
+        """Call the callback after an iteration, and set `stopped` if there is a reason to stop."""
+        asked = callback is not None and callback(self.state(point))
+        if self.converged:
+            self.stopped = "optimality is at most tol"
+        elif self.null_steps >= MAX_NULL_STEPS:
+            self.stopped = "no step lowers the objective any more: rounding limits the accuracy"
+        elif self.stalled:
+            self.stopped = "steps are small, but the duality gap does not confirm the suboptimality"
+        elif asked:
+            self.stopped = "the callback asked to stop"
+
+    def result(self, point: Iterate) -> SolverResult:
+        """Return the result, if the last iterate is `point`."""
+        newest = self.newest()
+        return SolverResult(
+            coef=self.problem.coef_of(point),
+            objective=newest["objective"],
+            optimality=newest["optimality"],
+            n_iter=self.n_iter,
+            converged=self.converged,
+            message=self.stopped or "max_iter was reached",
+            history=self.history,
+        )
 
     def state(self, point: Iterate) -> dict[str, Any]:
         """Return what a callback gets."""
