@@ -36,7 +36,6 @@ ALLOWED = {
         "_kernels",
         "_table",
         "_utils",
-        "_version",
         "features",
         "metrics",
         "model_selection",
