@@ -5,9 +5,9 @@ import pandas as pd
 
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
+    ColdKFold,
     ColdSplitter,
     Parts,
-    assign_folds,
     check_count,
     check_share,
     known,
@@ -165,7 +165,7 @@ class ColdPlaylistSplit(ColdSplitter):
         return np.minimum(np.minimum(wanted, n_playlists - 1), n_fit)
 
 
-class ColdPlaylistKFold(ColdSplitter):
+class ColdPlaylistKFold(ColdKFold):
     """Hold out every playlist exactly once.
 
     The playlists of a user go to different folds, so a user with two or more is known
@@ -214,33 +214,14 @@ class ColdPlaylistKFold(ColdSplitter):
     """
 
     setting = "cold playlists"
-    _fewest_splits = 2
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        user: Column | None = "user",
-        playlist: Column = "playlist",
-        song: Column = "song",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.user = user
-        self.playlist = playlist
-        self.song = song
-        self.random_state = random_state
 
     def _parts(self, rows, rng):
-        order = rng.permutation(rows.n_playlists) if self.shuffle else np.arange(rows.n_playlists)
+        order = self._order(rows.n_playlists, rng)
         owner = rows.user_of_playlist
-        turn_of_user = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
+        turn_of_user = self._order(rows.n_users, rng)
         # Playlists of a user are adjacent, so they go to different folds.
         order = order[np.argsort(turn_of_user[owner[order]], kind="stable")]
-        fold = np.empty(rows.n_playlists, dtype=np.intp)
-        fold[order] = assign_folds(rows.n_playlists, self.n_splits, "playlists")
+        fold = self._folds(order, "playlists")
         yield from folds_with_known_songs(rows, fold[rows.playlists], self.n_splits)
 
 

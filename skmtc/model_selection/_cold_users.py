@@ -4,9 +4,9 @@ import numpy as np
 
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
+    ColdKFold,
     ColdSplitter,
     Parts,
-    assign_folds,
     check_share,
     known,
 )
@@ -96,7 +96,7 @@ class ColdUserSplit(ColdSplitter):
             )
 
 
-class ColdUserKFold(ColdSplitter):
+class ColdUserKFold(ColdKFold):
     """Hold out every user exactly once.
 
     Test rows whose song is then in no training playlist are left out.
@@ -144,29 +144,9 @@ class ColdUserKFold(ColdSplitter):
     """
 
     setting = "cold users"
-    _fewest_splits = 2
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        user: Column | None = "user",
-        playlist: Column = "playlist",
-        song: Column = "song",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.user = user
-        self.playlist = playlist
-        self.song = song
-        self.random_state = random_state
 
     def _parts(self, rows, rng):
-        order = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
-        fold = np.empty(rows.n_users, dtype=np.intp)
-        fold[order] = assign_folds(rows.n_users, self.n_splits, "users")
+        fold = self._folds(self._order(rows.n_users, rng), "users")
         yield from folds_with_known_songs(rows, fold[rows.users], self.n_splits)
 
 
