@@ -33,7 +33,7 @@ MOST_MULTIPLICATIONS = 1e9
 MOST_WEIGHTS = 100_000
 # Collinear features have no curvature along their difference: this share of the diagonal is added.
 RIDGE = 1e-9
-TINY = 1e-30
+TINY = 1e-30  # keeps divisions by losses or curvatures of zero finite
 # The l1 norms are smoothed within this distance of zero, in units of a weight that changes scores
 # by one, and at each for at most so many Newton steps.
 SMOOTHINGS = 10.0 ** np.arange(0, -12, -1)
@@ -41,6 +41,7 @@ STEPS_PER_SMOOTHING = 8
 # Dual variables stay inside their bounds by this factor. A weight of zero whose dual variable is
 # at most that close to its bound is kept this far from zero, at the last smoothing.
 INSIDE, ZERO_BELOW = 1 - 1e-6, 1e-7
+# 0.4^16 = 4e-7: a step that lowers nothing at this size is at the limit of rounding.
 MAX_BACKTRACKS = 16
 BACKTRACK = 0.4
 # Share of the decrease of the model that the objective must show.
@@ -216,6 +217,7 @@ class ExactModel:
             left = (force - (stiff @ answer[:, :, -1:])[:, :, 0]).sum(axis=0)
             schur[np.diag_indices(len(dmu))] += mu_curve + RIDGE * self.diagonal.sum(axis=0)
             dmu = -np.linalg.solve(schur, left + mu_slope)
+        # 4. Substitute back: users given dmu, playlists given both. v <- slope + curvature * step.
         da = -answer[:, :, -1] - answer[:, :, :-1] @ dmu
         moved = dmu + self.users.spread(da)
         db = -solved[:, :, -1] - np.einsum("nij,nj->ni", solved[:, :, :-1], moved)
@@ -328,6 +330,7 @@ class ExactNewton:
         move : Move
             Where it ended.
         """
+        # Minimise the model, bound by its decrement, and search along the step.
         model = ExactModel(
             expansion, at, self.users, self.penalties, fixed_shared=self.fixed_shared
         )

@@ -219,13 +219,16 @@ def duality_gap(
     gap : Gap
         The bounds.
     """
+    # The dual constraint of own weights: |kappa_i g_i| <= playlist_l1 in every feature.
     largest = np.abs(gradients).max(axis=1).astype(np.float64)
     scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
     products = np.einsum("nd,nd->n", weights, gradients, dtype=np.float64)
     by_user = users.sum(scale[:, None] * gradients)
+    # That of the shared weights: |sum_i kappa_i g_i| <= shared_l1.
     total = np.abs(by_user.sum(axis=0, dtype=np.float64)).max()
 
     def dual(factor: float) -> float:
+        # sum_i kappa_i (loss_i (1 - log kappa_i) - w_i.g_i) - sum_u |sum_i kappa_i g_i|^2 / (4 L)
         scaled = factor * scale
         entropy = losses * (1 - np.log(np.maximum(scaled, 1e-300)))
         conjugate = np.sum(scaled * (entropy - products))
@@ -234,6 +237,8 @@ def duality_gap(
             conjugate -= norms / (4 * max(penalties.user_l2, 1e-300))
         return float(conjugate)
 
+    # Full: scale down until the constraint of the shared weights holds. Restricted: subtract
+    # from the dual what a violated constraint can cost within the radius.
     fits = min(1.0, penalties.shared_l1 / max(total, 1e-300))
     radius = 2 * float(np.abs(shared).sum()) + 1
     excess = radius * max(0.0, total - penalties.shared_l1)
@@ -282,6 +287,7 @@ def kkt_residual(
         penalties.playlist_l1,
     )
     playlist = max(excess, np.abs(slopes).max(initial=0.0))
+    # grad_u = sum_i g_i + 2 user_l2 a_u over the user's playlists; the shared weights sum over all
     by_user = users.sum(gradients).astype(np.float64)
     user = by_user + 2 * penalties.user_l2 * (totals.user - shared)
     total = pseudo_gradient(shared, by_user.sum(axis=0), penalties.shared_l1)
