@@ -1,11 +1,13 @@
 """Situations and weights of `StackingRanker`."""
 
+from skmtc.rankers.stacking._display import SideBySide
 from skmtc.rankers.stacking._situations import WHAT, WHO, default_splitters, hold_out, who_asks
 from skmtc.rankers.stacking._weights import fit_weights, inverse_spread, spread_vectors
 
 __all__ = [
     "WHAT",
     "WHO",
+    "SideBySide",
     "default_splitters",
     "fit_weights",
     "hold_out",
