@@ -120,7 +120,7 @@ class ColdPlaylistSplit(ColdSplitter):
             dates = created.of_playlist
             fit_for_test = fit_for_test & ~np.isnan(dates)
         for _ in range(self.n_splits):
-            drawn, n_lacking = self._draw(rows, fit_for_test, dates, rng)
+            drawn, n_lacking = self._sample(rows, fit_for_test, dates, rng)
             # If a song would leave training, its earliest held-out playlist is put back.
             turn = rng.permutation(rows.n_playlists)
             if dates is not None:
@@ -139,7 +139,7 @@ class ColdPlaylistSplit(ColdSplitter):
         rare = np.bincount(songs, minlength=rows.n_songs) < self.min_song_count
         return np.bincount(playlists, weights=rare[songs], minlength=rows.n_playlists) == 0
 
-    def _draw(self, rows, fit_for_test, dates, rng):
+    def _sample(self, rows, fit_for_test, dates, rng):
         """Sample users, and a share of the playlists of each; say how many users are lacking."""
         n_held_of_user = self._most_held(rows, fit_for_test)
         able = np.flatnonzero(n_held_of_user)

@@ -123,7 +123,7 @@ class ColdSongSplit(ColdSplitter):
             return
         order = np.flatnonzero(~np.isnan(release))
         order = order[np.lexsort([rng.permutation(len(order)), release[order]])]
-        self._check_enough_songs(len(order), n_held, rows.n_songs)
+        self._check_song_counts(len(order), n_held, rows.n_songs)
         for window in range(self.n_splits, 0, -1):
             first = len(order) - window * n_held
             cold, later = np.zeros((2, rows.n_songs), dtype=bool)
@@ -168,7 +168,7 @@ class ColdSongSplit(ColdSplitter):
             )
         return release
 
-    def _check_enough_songs(self, n_released, n_held, n_songs):
+    def _check_song_counts(self, n_released, n_held, n_songs):
         n_needed = self.n_splits * n_held
         if n_needed > n_released or n_needed >= n_songs:
             raise ValueError(

@@ -88,7 +88,7 @@ class ColdUserSplit(ColdSplitter):
         n_wanted = max(1, round(self.user_size * rows.n_users))
         for _ in range(self.n_splits):
             turn = rng.permutation(rows.n_users)
-            held = _draw_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
+            held = _hold_out_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
             test = held[rows.users]
             n_passed_over = _n_passed_over(held, turn, n_wanted)
             yield Parts(
@@ -150,7 +150,7 @@ class ColdUserKFold(ColdKFold):
         yield from folds_with_known_songs(rows, fold[rows.users], self.n_splits)
 
 
-def _draw_users(users, songs, n_songs, turn, n_wanted):
+def _hold_out_users(users, songs, n_songs, turn, n_wanted):
     """Hold out users in turn, but skip users who are the last in training with a song.
 
     The outcome is that of going through users one by one. It is reached in a few rounds, each of
