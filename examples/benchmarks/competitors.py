@@ -54,9 +54,14 @@ class Competitor(FeatureRanker):
 
     user, playlist, song = "user", "playlist", "song"
 
+    @property
+    def random_state(self):
+        """The seed, under the name that the making of features reads."""
+        return self.seed
+
     @classmethod
     def missing(cls):
-        """Say that the package is not installed; None if it is."""
+        """Return how to install the package; None if it is installed."""
         try:
             importlib.import_module(cls.module)
         except ImportError:
