@@ -50,7 +50,7 @@ def is_foreign(link, page):
 
 
 def leads_somewhere(link, path, pages):
-    """Tell whether a link of a page leads to a file, and to a place in it."""
+    """Check whether a link of a page leads to a file, and to a place in it."""
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
         return True

@@ -50,11 +50,11 @@ rankers = {
     "pairwise (BPR)": PairwiseRanker(song_features=features, random_state=0),
     "multitask": MultitaskPlaylistRanker(song_features=features, random_state=0),
 }
-judged = {
+evaluated = {
     name: evaluate(ranker.fit(X_train), X_test, ["auc", "hit_rate@20"])
     for name, ranker in rankers.items()
 }
-print(f"{len(judged['popularity'])} new playlists of {X_test['user'].nunique()} known users")
+print(f"{len(evaluated['popularity'])} new playlists of {X_test['user'].nunique()} known users")
 
 # %%
 # Hit rates
@@ -71,7 +71,7 @@ def mean_and_error(table, metric):
     return table[metric].mean(), np.sqrt((share**2 * deviations**2).sum())
 
 
-means, errors = np.transpose([mean_and_error(t, "hit_rate@20") for t in judged.values()])
+means, errors = np.transpose([mean_and_error(t, "hit_rate@20") for t in evaluated.values()])
 uses_features = [hasattr(ranker, "shared_coef_") or "ridge" in n for n, ranker in rankers.items()]
 colours = np.where(uses_features, "#0072B2", "#E69F00")
 figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
@@ -97,8 +97,8 @@ shown = {
 }
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, (colour, marker) in shown.items():
-    group = pd.cut(judged[name]["user"].map(n_known), edges, right=False, labels=labels)
-    rates = judged[name].groupby(group, observed=False)["hit_rate@20"].mean()
+    group = pd.cut(evaluated[name]["user"].map(n_known), edges, right=False, labels=labels)
+    rates = evaluated[name].groupby(group, observed=False)["hit_rate@20"].mean()
     axes.plot(labels, rates, label=name, color=colour, marker=marker)
 counts = group.value_counts().reindex(labels)
 axes.set_xticks(range(4), [f"{label}\n({counts[label]} tested)" for label in labels])
@@ -117,8 +117,8 @@ plt.show()
 # difference of two rankers is more certain than each of their means, since both are evaluated on
 # the same playlists:
 
-ahead = judged["multitask"].set_index("playlist")
-for name, table in judged.items():
+ahead = evaluated["multitask"].set_index("playlist")
+for name, table in evaluated.items():
     if name != "multitask":
         gain = table.assign(gain=ahead.loc[table["playlist"], "hit_rate@20"].values)
         gain["gain"] -= gain["hit_rate@20"]

@@ -55,11 +55,11 @@ rankers = {
     "multitask: numbers": multitask("numeric"),
     "multitask: all": multitask("tags", "artist", "numeric"),
 }
-judged = {
+evaluated = {
     name: evaluate(ranker.fit(X_train), X_test, ["auc", "hit_rate@10"])
     for name, ranker in rankers.items()
 }
-found = {name: table["hit_rate@10"].mean() for name, table in judged.items()}
+found = {name: table["hit_rate@10"].mean() for name, table in evaluated.items()}
 n_new = X_test["song"].nunique()
 
 figure, axes = plt.subplots(figsize=(8, 3.8), layout="constrained")
@@ -97,7 +97,7 @@ plt.show()
 # ``new_songs=True`` where new songs compete with known ones: features that only known songs have
 # cost new ones most of their places near the top.
 
-for name, table in judged.items():
+for name, table in evaluated.items():
     print(f"{name:32} AUC {table['auc'].mean():.3f}, hit rate at 10 {found[name]:.3f}")
 shares = dict(zip(mixed, shown.values[:, lengths.index(100)].round(3).tolist(), strict=True))
 print(f"found among the 100 best of the whole catalogue: {shares}")

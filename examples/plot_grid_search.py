@@ -13,8 +13,8 @@ searches them with a cold-start splitter. What does it choose, and which of the 
 # ----------
 # The parameters in the paper's notation: lambda_1 is ``user_l2``, lambda_2 ``playlist_l1`` (both
 # divided by the number of playlists), lambda_3 ``shared_l1`` (times users per playlist), and p is
-# ``push``. Each fit is judged on new playlists of known users, by two metrics at the work of one.
-# For a search, a loose ``tol`` is good enough.
+# ``push``. Each fit is evaluated on new playlists of known users, by two metrics at the work of
+# one. For a search, a loose ``tol`` is good enough.
 
 import time
 

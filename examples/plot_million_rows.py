@@ -65,7 +65,7 @@ for share in (1 / 25, 1 / 5, 1):
     ranker = MultitaskPlaylistRanker(song_features=features, tol=1e-2, n_jobs=2, random_state=0)
     split_time, (X_train, X_test) = timed(split, part)
     fit_time, _ = timed(ranker.fit, X_train)
-    judge_time, judged = timed(evaluate, ranker, X_test, "auc")
+    evaluate_time, evaluated = timed(evaluate, ranker, X_test, "auc")
     everybody = X_train[["user"]].drop_duplicates()
     recommend_time, (songs, _) = timed(ranker.recommend, everybody, n_recommendations=100)
     rows.append(
@@ -73,9 +73,9 @@ for share in (1 / 25, 1 / 5, 1):
             "rows": len(part),
             "split": split_time,
             "fit": fit_time,
-            "judge": judge_time,
+            "evaluate": evaluate_time,
             "recommend": recommend_time,
-            "auc": judged["auc"].mean(),
+            "auc": evaluated["auc"].mean(),
         }
     )
 times = pd.DataFrame(rows)
@@ -91,7 +91,7 @@ looks = {
     "fit": ("#0072B2", "o"),
     "split": ("#009E73", "^"),
     "recommend": ("#D55E00", "s"),
-    "judge": ("#000000", "D"),
+    "evaluate": ("#000000", "D"),
 }
 for step, (colour, marker) in looks.items():
     axes.plot(times["rows"], times[step], color=colour, marker=marker, label=step)

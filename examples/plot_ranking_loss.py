@@ -15,11 +15,11 @@ gained? Here both are minimised by the same solver, ``loss="classification"`` an
 # Both losses along the penalty
 # -----------------------------
 # The same penalty does not mean the same for losses of different scale, so that each loss is
-# followed over a range of penalties of user weights and judged at its best; the penalty of playlist
-# weights is so strong that they hardly count. Each fit is judged on new playlists of known users by
-# AUC, by hit rate and by the bottom push: the share of the other songs that reach the lowest ranked
-# song of the playlist, which is what the push is about. The p-norm push of the training playlists,
-# without penalties, is the objective that the ranking loss lowers by itself.
+# followed over a range of penalties of user weights and evaluated at its best; the penalty of
+# playlist weights is so strong that they hardly count. Each fit is evaluated on new playlists of
+# known users by AUC, by hit rate and by the bottom push: the share of the other songs that reach
+# the lowest ranked song of the playlist, which is what the push is about. The p-norm push of the
+# training playlists, without penalties, is the objective that the ranking loss lowers by itself.
 
 import time
 

@@ -5,7 +5,7 @@ How much faster than OWL-QN does the default converge?
 
 The paper solves its problem with OWL-QN, a quasi-Newton method. The default here is a proximal
 Newton method made for this objective. Both minimise the same convex function, so that they can be
-judged by one number: how far the objective is above its minimum, after so many seconds.
+evaluated by one number: how far the objective is above its minimum, after so many seconds.
 """
 
 # %%

@@ -3,7 +3,7 @@
 The rankers, and what compares them. The package is laid out in the order in which data flows::
 
     datasets  ->  features  ->  rankers  ->  recommend  ->  metrics, model_selection, inspection
-    table         song, user    weights      songs          judgement
+    table         song, user    weights      songs          evaluation
 """
 
 from importlib import import_module

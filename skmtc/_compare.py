@@ -25,7 +25,7 @@ from skmtc._evaluate import (
 from skmtc._paired import paired_differences
 from skmtc._table import is_table, to_frame
 from skmtc._typing import Seed, Table
-from skmtc._utils.progress import is_watched, with_bar
+from skmtc._utils.progress import shows_a_bar, with_bar
 from skmtc.metrics import find_ranker, parse_metrics, warn_undefined
 
 
@@ -229,7 +229,7 @@ def fit_all(rankers, X, splitters, evaluation, *, n_jobs=None, verbose=0):
         for name, ranker in _check_rankers(rankers).items()
     ]
     # A generator shows progress; on clusters, older versions of joblib return results at the end.
-    done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or is_watched() else "list")(
+    done = Parallel(n_jobs=n_jobs, return_as="generator" if verbose or shows_a_bar() else "list")(
         delayed(_fit_and_evaluate)(ranker, X, train, test, evaluation)
         for _, ranker, _, _, train, test in tasks
     )

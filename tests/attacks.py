@@ -24,7 +24,7 @@ class Attack:
         """Return a number of cases."""
         return many if self.is_large else few
 
-    def tell(self, what, counts):
+    def record(self, what, counts):
         """Append counts to the file that the environment variable SKMTC_ATTACK_LOG names."""
         log = os.environ.get("SKMTC_ATTACK_LOG")
         if log:

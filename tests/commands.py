@@ -28,6 +28,6 @@ def run(*arguments, folder, code=0, without=()):
 
 
 def error_of(done):
-    """Give the only line that tells an error."""
+    """Return the only line that tells an error."""
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("skmtc")]
     return line

@@ -59,7 +59,7 @@ def cluster_client():
 
 @pytest.fixture
 def client(cluster_client):
-    """Give the client of a whole cluster.
+    """Return the client of a whole cluster.
 
     After a test that killed workers, the next ones are still starting. joblib calls functions here,
     not there, while one core is left.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 
 def aotm_record(mix_id, songs, user="ana", **changes):
-    """Give one AotM-2011 playlist; songs are ids or None."""
+    """Return one AotM-2011 playlist; songs are ids or None."""
     return {
         "mix_id": mix_id,
         "category": "Theme",
@@ -23,7 +23,7 @@ def aotm_record(mix_id, songs, user="ana", **changes):
 
 
 def mpd_track(position, number, **changes):
-    """Give one track of the Million Playlist Dataset."""
+    """Return one track of the Million Playlist Dataset."""
     return {
         "pos": position,
         "artist_name": f"Artist {number % 3}",
@@ -37,13 +37,13 @@ def mpd_track(position, number, **changes):
 
 
 def mpd_slice(playlists):
-    """Give a slice as text: a dict of lists of tracks by playlist id."""
+    """Return a slice as text: a dict of lists of tracks by playlist id."""
     records = [{"name": f"p{pid}", "pid": pid, "tracks": t} for pid, t in playlists.items()]
     return json.dumps({"info": {}, "playlists": records}, indent=4)
 
 
 def idomaar_playlist(number, user, tracks, properties='{"ID":1,"Title":"mix"}'):
-    """Give one line of playlist.idomaar."""
+    """Return one line of playlist.idomaar."""
     subjects = json.dumps([{"type": "user", "id": user}])
     objects = json.dumps([{"type": "track", "id": t} for t in tracks])
     relations = f'{{"subjects":{subjects},"objects":{objects}}}'
@@ -51,7 +51,7 @@ def idomaar_playlist(number, user, tracks, properties='{"ID":1,"Title":"mix"}'):
 
 
 def idomaar_track(number, name, artist=1):
-    """Give one line of tracks.idomaar."""
+    """Return one line of tracks.idomaar."""
     properties = json.dumps({"duration": 200000, "playcount": 4, "MBID": None, "name": name})
     relations = json.dumps(
         {"artists": [{"type": "person", "id": artist}], "albums": [], "tags": []}
@@ -73,7 +73,7 @@ def write_metadata(path, rows, columns=None):
 
 
 def msd_row(number, **changes):
-    """Give one row of the table of track_metadata.db."""
+    """Return one row of the table of track_metadata.db."""
     return {
         "track_id": f"TR{number}",
         "title": f"title of SO{number}",

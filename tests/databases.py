@@ -15,9 +15,11 @@ from pathlib import Path
 def programs_with_pgvector():
     """Return the folder of the programs of a PostgreSQL with pgvector; None without one."""
     for config in _places_of_pg_config():
-        told = subprocess.run([config, "--bindir", "--sharedir"], capture_output=True, text=True)
-        folders = told.stdout.split("\n")
-        if told.returncode == 0 and Path(folders[1], "extension", "vector.control").exists():
+        reported = subprocess.run(
+            [config, "--bindir", "--sharedir"], capture_output=True, text=True
+        )
+        folders = reported.stdout.split("\n")
+        if reported.returncode == 0 and Path(folders[1], "extension", "vector.control").exists():
             return Path(folders[0])
     return None
 

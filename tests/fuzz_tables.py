@@ -37,7 +37,7 @@ def id_columns(draw, codes):
 
 @st.composite
 def number_columns(draw, codes):
-    """Draw one number per code, tame or odd, of some type."""
+    """Sample one number per code, tame or odd, of some type."""
     n_codes = int(codes.max()) + 1
     kind = draw(st.sampled_from(["tame"] * 9 + ["constant", "odd", "large"]))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
@@ -58,7 +58,7 @@ def number_columns(draw, codes):
 
 @st.composite
 def fuzz_tables(draw):
-    """Draw a membership table, mostly a good one, of any size from one row on."""
+    """Sample a membership table, mostly a good one, of any size from one row on."""
     n_rows = draw(st.integers(1, 40))
     n_users, n_playlists, n_songs, n_artists = (
         draw(st.integers(1, most)) for most in (5, 8, 12, 4)
@@ -86,7 +86,7 @@ def fuzz_tables(draw):
 
 @st.composite
 def parts_of(draw, X):
-    """Draw rows of a table, some with new ids or missing attributes."""
+    """Sample rows of a table, some with new ids or missing attributes."""
     rows = X.iloc[draw(st.lists(st.integers(0, len(X) - 1), min_size=1, max_size=6))]
     rows = rows.reset_index(drop=True)
     for label in draw(st.sets(st.sampled_from(list(X.columns)), max_size=2)):

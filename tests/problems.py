@@ -8,7 +8,7 @@ from skmtc.optimize import MultitaskObjective
 
 
 def make_problem(seed, *, n_playlists=12, n_users=5, n_songs=25, n_features=4, dtype=float):
-    """Draw features, membership and owners; every user has a playlist."""
+    """Sample features, membership and owners; every user has a playlist."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(n_songs, n_features)).astype(dtype)
     held = rng.random((n_playlists, n_songs)) < 0.25
@@ -29,7 +29,7 @@ def make_objective(seed, *, shape=None, features=None, **parameters):
 
 
 def make_coef(objective, seed=0, scale=0.3):
-    """Draw coefficients, a third of them zero."""
+    """Sample coefficients, a third of them zero."""
     rng = np.random.default_rng(seed)
     coef = rng.normal(scale=scale, size=objective.shape)
     coef[rng.random(coef.shape) < 1 / 3] = 0.0
@@ -83,7 +83,7 @@ def transcribed_risk(features, membership, weights, push, kind):
 
 
 def make_odd_problem(seed):
-    """Draw a small problem of odd but tame features, and penalties over four decades.
+    """Sample a small problem of odd but tame features, and penalties over four decades.
 
     Features are normal, uniform, binary, tiny, off zero or (nearly) collinear; playlists have one
     song up to all but one, drawn by chance or by a score.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 
 def random_table(seed, n_rows, n_users):
-    """Draw a table in which playlists have one owner each, with repeated rows among them."""
+    """Sample a table in which playlists have one owner each, with repeated rows among them."""
     rng = np.random.default_rng(seed)
     users, playlists, songs = rng.integers([n_users, 3, 8], size=(n_rows, 3)).T
     release = rng.choice([np.nan, 1999, 2001, 2005, 2009], 8, p=[0.1, 0.2, 0.2, 0.3, 0.2])
@@ -16,7 +16,7 @@ def random_table(seed, n_rows, n_users):
 
 
 def tables():
-    """Draw random tables, of which a few are too small for anything."""
+    """Sample random tables, of which a few are too small for anything."""
     return st.builds(random_table, st.integers(0, 9999), st.integers(8, 60), st.integers(2, 8))
 
 
@@ -31,12 +31,12 @@ def split_or_skip(cv, X):
 
 
 def shuffled(X, seed=0):
-    """Give the rows in another order."""
+    """Return the rows in another order."""
     return X.iloc[np.random.default_rng(seed).permutation(len(X))]
 
 
 def renamed(X):
-    """Give ids other names, which sort alike."""
+    """Return ids other names, which sort alike."""
     return X.assign(
         user="u" + X["user"].astype(str).str.zfill(3),
         playlist="p" + X["playlist"].astype(str).str.zfill(3),
@@ -45,7 +45,7 @@ def renamed(X):
 
 
 def dense_table(seed=0, n_users=12, n_songs=15):
-    """Draw a table in which all users have several playlists and all songs are frequent."""
+    """Sample a table in which all users have several playlists and all songs are frequent."""
     rng = np.random.default_rng(seed)
     rows = [
         (user, 10 * user + playlist, song)

@@ -6,7 +6,7 @@ ARTIST_OF_SONG = {"s1": "a1", "s2": "a1", "s3": "a2", "s4": "a3", "s5": "a3"}
 
 
 def five_songs():
-    """Give five songs by three artists in five playlists of three users.
+    """Return five songs by three artists in five playlists of three users.
 
     ======== ================ =========== =================
     playlist songs            artists     artists of user
@@ -34,14 +34,14 @@ def five_songs():
 
 
 def new_songs():
-    """Give a new song of each artist of `five_songs`, of an unknown one and of none."""
+    """Return a new song of each artist of `five_songs`, of an unknown one and of none."""
     return pd.DataFrame(
         {"song": ["n1", "n2", "n3", "n4", "n5"], "artist": ["a1", "a2", "a3", "a9", None]}
     )
 
 
 def scores_of(ranker, query, songs=None):
-    """Give the scores of songs (all known ones, or a table) for one query, in their order."""
+    """Return the scores of songs (all known ones, or a table) for one query, in their order."""
     queries = pd.DataFrame([query])
     vectors = ranker.song_vectors(songs) @ ranker.query_vectors(queries).T
     dense = vectors.toarray() if hasattr(vectors, "toarray") else vectors

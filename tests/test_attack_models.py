@@ -51,14 +51,14 @@ def _attempt(content, path):
 def test_a_damaged_file_is_refused_or_the_same_model(name, tmp_path, attack):
     whole, path = _stored(name), tmp_path / "model.skops"
     expected = pickle.dumps(_attempt(whole, path))
-    told = Counter()
+    reported = Counter()
     for content in damaged_copies(whole, attack.times(40, 2400), seed=1):
         found = _attempt(content, path)
-        told[found if isinstance(found, str) else "same model"] += 1
+        reported[found if isinstance(found, str) else "same model"] += 1
         if not isinstance(found, str):  # a byte that nobody reads
             assert pickle.dumps(found) == expected
-    attack.tell(f"model files damaged: {name}", told)
-    assert told["ValueError"] > told["same model"]
+    attack.record(f"model files damaged: {name}", reported)
+    assert reported["ValueError"] > reported["same model"]
 
 
 def _rewritten(content, change, **options):
@@ -221,7 +221,7 @@ def _changed_states(ranker, rng, n_states):
 def test_arrays_that_do_not_fit_together_crash_nothing(tmp_path, attack):
     ranker = MODELS["history"].fit(X)
     queries = X[["playlist"]].drop_duplicates()
-    told = Counter()
+    reported = Counter()
     rng = np.random.default_rng(0)
     for name, value in _changed_states(ranker, rng, attack.times(60, 3000)):
         changed = copy(ranker)
@@ -231,15 +231,15 @@ def test_arrays_that_do_not_fit_together_crash_nothing(tmp_path, attack):
         except ValueError as error:
             if "The fitted attribute `" not in str(error):
                 raise
-            told["refused"] += 1
+            reported["refused"] += 1
             continue
         try:  # such as the rows of another valid model
             assert np.isfinite(changed.recommend(queries, n_recommendations=3)[1]).all()
-            told["valid, and used"] += 1
+            reported["valid, and used"] += 1
         except ValueError:  # fewer weights than the parameter `history` names
-            told["refused in use"] += 1
-    attack.tell("arrays that do not fit together", told)
-    assert min(told["refused"], told["valid, and used"]) > 0
+            reported["refused in use"] += 1
+    attack.record("arrays that do not fit together", reported)
+    assert min(reported["refused"], reported["valid, and used"]) > 0
 
 
 IN_LITTLE_MEMORY = """

@@ -69,7 +69,7 @@ def _values(part):
     return repr(part)
 
 
-# An interrupt that comes while threadpoolctl lists libraries is lost, and told by Python.
+# An interrupt that comes while threadpoolctl lists libraries is lost, and reported by Python.
 @pytest.mark.posix
 @pytest.mark.filterwarnings("ignore:Exception ignored on calling ctypes callback")
 # An interrupt may arrive within a callback of the garbage collector, which passes none on.
@@ -86,20 +86,20 @@ def test_an_interrupt_leaves_the_old_ranker_or_the_new_one(name, change, attack)
     start = time.perf_counter()
     after = _values(CHANGES[change](changed))
     length = time.perf_counter() - start
-    told, rng = Counter(), np.random.default_rng(0)
+    reported, rng = Counter(), np.random.default_rng(0)
     for _ in range(attack.times(4, 60)):
         ranker = pickle.loads(stored)
         try:
             with _Alarm(max(1e-6, rng.uniform(0.0, 1.1) * length)):
                 CHANGES[change](ranker)
-            told["done"] += 1
+            reported["done"] += 1
         except KeyboardInterrupt:
-            told["interrupted"] += 1
+            reported["interrupted"] += 1
         state = _values(ranker)
         assert state in (before, after)
-        told["new"] += state == after
-    attack.tell(f"interrupts of {change}: {name}", told)
-    assert told["done"] + told["interrupted"] == attack.times(4, 60)
+        reported["new"] += state == after
+    attack.record(f"interrupts of {change}: {name}", reported)
+    assert reported["done"] + reported["interrupted"] == attack.times(4, 60)
 
 
 def _batches(n_batches):
@@ -118,7 +118,7 @@ def test_threads_ask_a_ranker_while_others_extend_it(attack):
     plain.history_.gain = 0.0
     users = sorted(set(OLD["user"]) - set(NEW["user"]))
     asked = OLD[OLD["user"].isin(users)] if users else OLD
-    told, errors = Counter(), []
+    reported, errors = Counter(), []
     end = time.monotonic() + attack.times(1.5, 60.0)
 
     def predict(ranker):
@@ -137,17 +137,17 @@ def test_threads_ask_a_ranker_while_others_extend_it(attack):
         ranker = pickle.loads(pickle.dumps(plain))
         tasks = [lambda b=b, r=ranker: extend(r, b) for b in batches]
         tasks += [lambda r=ranker: predict(r), lambda r=ranker: recommend(r)] * 4
-        _run_in_threads(tasks, 8, told, errors)
+        _run_in_threads(tasks, 8, reported, errors)
         # Whatever the order, all rows are there.
         assert len(ranker.playlists_) == X["playlist"].nunique()
         assert ranker.membership_.nnz == len(X.drop_duplicates(["playlist", "song"]))
         check_fitted_state(ranker)
     assert not errors, errors[0]
-    attack.tell("calls by 8 threads", told)
-    assert told["calls"] >= 14
+    attack.record("calls by 8 threads", reported)
+    assert reported["calls"] >= 14
 
 
-def _run_in_threads(tasks, n_threads, told, errors):
+def _run_in_threads(tasks, n_threads, reported, errors):
     """Run tasks, in the order of the list, in threads; collect the errors."""
     waiting, lock = list(tasks)[::-1], threading.Lock()
 
@@ -159,7 +159,7 @@ def _run_in_threads(tasks, n_threads, told, errors):
                 task = waiting.pop()
             try:
                 task()
-                told["calls"] += 1
+                reported["calls"] += 1
             except Exception as error:
                 errors.append(error)
 
@@ -194,8 +194,8 @@ def test_a_snapshot_does_not_wait_for_a_change():
 
 def test_two_threads_that_extend_a_ranker_lose_nothing():
     ranker = copy(MULTITASK).fit(OLD)
-    told, errors = Counter(), []
-    _run_in_threads([lambda b=b: ranker.partial_fit(b) for b in _batches(4)], 4, told, errors)
+    reported, errors = Counter(), []
+    _run_in_threads([lambda b=b: ranker.partial_fit(b) for b in _batches(4)], 4, reported, errors)
     assert not errors
     assert set(ranker.playlists_) == set(X["playlist"])
     users = pd.Index(ranker.users_)

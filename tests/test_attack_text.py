@@ -94,10 +94,10 @@ def test_recommended_songs_are_printed_plainly(folder, capsys, form):
 def test_errors_and_notes_are_printed_plainly(folder, capsys):
     for user in HOSTILE:
         code = main(["recommend", str(folder / "model.skops"), "--user", f"no {user}"])
-        told = capsys.readouterr()
+        reported = capsys.readouterr()
         assert code == 1
-        assert told.out == ""
-        (line,) = told.err.rstrip("\n").split("\n")
+        assert reported.out == ""
+        (line,) = reported.err.rstrip("\n").split("\n")
         assert _is_plain(line)
         assert len(line) < 2100
 
@@ -107,10 +107,10 @@ def test_a_fit_tells_hostile_names_plainly(folder, capsys):
     assert (
         main(["fit", str(path), "--out", str(folder / "other\x1b.skops"), "--ranker", "ridge"]) == 0
     )
-    told = capsys.readouterr()
-    assert _is_plain(told.out)
-    assert _is_plain(told.err)
-    assert "x0" in told.err
+    reported = capsys.readouterr()
+    assert _is_plain(reported.out)
+    assert _is_plain(reported.err)
+    assert "x0" in reported.err
 
 
 class _Tags(HTMLParser):

@@ -163,15 +163,15 @@ def test_a_study_fits_each_split_and_tells_who_is_absent(study_of_two_rankers, t
 
 def test_a_stopped_study_goes_on(study_of_two_rankers, tmp_path, monkeypatch):
     study, whole = study_of_two_rankers
-    options, judge, calls = options_of_study(tmp_path), study.judge, []
+    options, evaluate_ranker, calls = options_of_study(tmp_path), study.evaluate_ranker, []
 
     def counted(*arguments, **named):
         calls.append(type(arguments[0]).__name__)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return judge(*arguments, **named)
+        return evaluate_ranker(*arguments, **named)
 
-    monkeypatch.setattr(study, "judge", counted)
+    monkeypatch.setattr(study, "evaluate_ranker", counted)
     with pytest.raises(KeyboardInterrupt):
         study.run_study(whole, options)
     assert pd.read_csv(tmp_path / "t_fits.csv")["ranker"].tolist() == ["popularity"]
@@ -212,8 +212,8 @@ def test_rare_songs_are_told_apart(shared):
     train = pd.DataFrame(rows, columns=["playlist", "song"])
     test = pd.DataFrame({"playlist": "q", "song": ["s1", "s2", "s3"]})
     parts = shared("groups").by_song_popularity(train, test)
-    told = {name: rows["song"].tolist() for name, rows in parts.items()}
-    assert told == {
+    reported = {name: rows["song"].tolist() for name, rows in parts.items()}
+    assert reported == {
         "playlists per song: 0": ["s3"],
         "playlists per song: 1 to 5": ["s1"],
         "playlists per song: 6 to 20": ["s2"],

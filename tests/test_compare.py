@@ -92,7 +92,7 @@ def test_any_splits_tables_and_jobs(X):
     assert compare(RANKERS, pl.from_pandas(X), splits, "auc").equals(table)
 
 
-def test_progress_is_told(X, capsys):
+def test_progress_is_reported(X, capsys):
     compare(RANKERS, X, ColdPlaylistKFold(2), "auc", verbose=1)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
@@ -101,7 +101,7 @@ def test_progress_is_told(X, capsys):
     assert "auc 0." in lines[3]
 
 
-def test_bad_requests_are_told(X):
+def test_bad_requests_are_reported(X):
     with pytest.raises(TypeError, match="`rankers` must be a dict of estimators by name"):
         compare([PopularityRanker()], X, ColdPlaylistKFold(2))
     with pytest.raises(ValueError, match="`cv` must have at least one splitter"):
@@ -121,7 +121,7 @@ def test_metrics_may_be_an_iterator_and_are_checked_before_any_fit():
         compare(rankers, X, [ColdUserKFold(2)], "auc")
 
 
-def test_playlists_without_a_value_are_told():
+def test_playlists_without_a_value_are_reported():
     X = make_playlists(30, 100, 80, random_state=0)
     cv = ColdSongSplit(n_songs=2, random_state=0)
     with pytest.warns(
@@ -154,11 +154,11 @@ class Failing(PopularityRanker):
 def test_a_ranker_that_fails_does_not_stop_the_others(X):
     cv = {"users": ColdUserKFold(2), "playlists": ColdPlaylistKFold(2)}
     rankers = {"failing": Failing(10**9), **RANKERS}
-    with pytest.warns(FitFailedWarning) as told:
+    with pytest.warns(FitFailedWarning) as reported:
         table = compare(rankers, X, cv, METRICS, error_score=-1.0)
-    assert len(told) == len(cv)
+    assert len(reported) == len(cv)
     assert "failing, users, failed and gets `error_score`: ValueError: too few" in str(
-        told[0].message
+        reported[0].message
     )
     assert table.columns.tolist() == [(where, m) for where in cv for m in METRICS]
     assert (table.loc["failing"] == -1.0).all()

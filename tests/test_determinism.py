@@ -76,8 +76,8 @@ def test_the_seed_of_hashes_changes_no_bit():
         text=True,
         check=True,
     )
-    told = dict(line.split() for line in done.stdout.splitlines())
-    assert told == {name: _expected(name) for name in RANKERS}
+    reported = dict(line.split() for line in done.stdout.splitlines())
+    assert reported == {name: _expected(name) for name in RANKERS}
 
 
 # Compiled loops sum in another order than numpy does, so that a fit ends elsewhere within `tol`.

@@ -120,7 +120,7 @@ class Counting(PopularityRanker):
         return self
 
     def score(self, X, y=None):
-        """Give the number, negated."""
+        """Return the number, negated."""
         assert len(X) > 0
         assert y is None
         return -float(max(self.n_threads_))

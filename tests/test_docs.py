@@ -20,7 +20,7 @@ ORDER = ["datasets", "features", "", "model_selection", "metrics", "inspection",
 
 
 def _api_lists():
-    """Give the names that the API page lists, by module, in its order."""
+    """Return the names that the API page lists, by module, in its order."""
     text = (DOCS / "api.rst").read_text(encoding="utf-8")
     parts = re.split(r"\.\. currentmodule:: (\S+)\n", text)[1:]
     lists = {}
@@ -69,8 +69,8 @@ def test_extras_of_the_installation_page_are_those_of_the_package():
     text = (ROOT / "setup.cfg").read_text(encoding="utf-8").split("[options.extras_require]\n")[1]
     extras = re.findall(r"^(\w+) =$", text.split("\n[")[0], flags=re.MULTILINE)
     page = (DOCS / "install.rst").read_text(encoding="utf-8")
-    told = re.findall(r"``(\w+)``", page.split("Extras:")[1].split("\nPackages without")[0])
-    assert sorted(told) == sorted(extras)
+    reported = re.findall(r"``(\w+)``", page.split("Extras:")[1].split("\nPackages without")[0])
+    assert sorted(reported) == sorted(extras)
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "benchmarks").glob("*.csv")), ids=lambda p: p.stem)

@@ -117,7 +117,7 @@ def test_undefined_playlists_are_counted():
     assert nowhere[["mean", "low", "high"]].isna().all(axis=None)
 
 
-def test_bad_requests_are_told(split, ranker):
+def test_bad_requests_are_reported(split, ranker):
     with pytest.raises(ValueError, match=r"`by` must be one of .*; got 'song'"):
         evaluate(ranker, split[1], by="song")
     with pytest.raises(ValueError, match="value for each playlist; got 'spread_frequency@3'"):

@@ -16,8 +16,8 @@ from skmtc.optimize.prox_newton._exact_losses import ExactLosses
 ROOT = str(Path(skmtc.__file__).parent)
 
 
-def _frames_to(code, call):
-    """Return the fewest functions of the package on the stack when some code runs."""
+def _frames_to(code, call, through="fit"):
+    """Return the fewest functions of the package, `through` among them, when some code runs."""
     found = []
 
     def look(frame, event, _):
@@ -27,7 +27,8 @@ def _frames_to(code, call):
                 if frame.f_code.co_filename.startswith(ROOT):
                     names.append(frame.f_code.co_name)
                 frame = frame.f_back
-            found.append(names[::-1])
+            if through in names:
+                found.append(names[::-1])
 
     sys.setprofile(look)
     try:
@@ -56,13 +57,15 @@ def test_the_formula_is_at_most_six_frames_below_fit(X):
     assert names == ["fit", "_fit", "solve_owlqn", "value_and_gradient", "risk_terms"]
 
 
-def test_the_default_solver_needs_few_frames_more(X, monkeypatch):
-    fit = MultitaskPlaylistRanker(tol=1e-2).fit
-    # Small problems have Newton steps with losses, gradients and Hessians of their own.
-    names = _frames_to(ExactLosses._losses.__code__, lambda: fit(X))
-    assert names[:3] == ["fit", "_fit", "solve_prox_newton"]
-    assert len(names) <= 7
+def test_the_default_solver_evaluates_large_problems_at_most_six_frames_below_fit(X, monkeypatch):
     monkeypatch.setattr(_solver, "is_small", lambda _: False)
-    names = _frames_to(risk_terms.__code__, lambda: fit(X))
-    assert names[:3] == ["fit", "_fit", "solve_prox_newton"]
-    assert len(names) <= 7
+    fit = MultitaskPlaylistRanker(tol=1e-2).fit
+    names = _frames_to(risk_terms.__code__, lambda: fit(X), through="iterate")
+    assert names == ["fit", "_fit", "solve_prox_newton", "iterate", "evaluate", "risk_terms"]
+
+
+def test_the_default_solver_expands_small_problems_at_most_six_frames_below_fit(X):
+    fit = MultitaskPlaylistRanker(tol=1e-2).fit
+    # Newton steps have losses, gradients and Hessians of their own.
+    names = _frames_to(ExactLosses._losses.__code__, lambda: fit(X), through="iterate")
+    assert names == ["fit", "_fit", "solve_prox_newton", "iterate", "expand", "_losses"]

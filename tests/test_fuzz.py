@@ -64,7 +64,7 @@ RANKERS = {
     ),
 }
 
-# Hypothesis' own deadline would judge a first call, which imports, by the same measure.
+# Hypothesis' own deadline would measure a first call, which imports, by the same measure.
 fuzz = settings(
     max_examples=N_EXAMPLES,
     deadline=None,
@@ -74,21 +74,21 @@ fuzz = settings(
 )
 
 
-def _check_is_told(error):
+def _check_is_reported(error):
     """Check that somebody thought of the error: it is raised here or by scikit-learn."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     assert {"skmtc", "sklearn"} & set(Path(last.filename).parts), error
 
 
 def _attempt(call, *args, **parameters):
-    """Give what a call gives; None after an error of the kinds that are allowed."""
+    """Return what a call gives; None after an error of the kinds that are allowed."""
     start, start_of_work = time.monotonic(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that rows are left out, or a solver is not done
         try:
             return call(*args, **parameters)
         except (ValueError, TypeError) as error:
-            _check_is_told(error)
+            _check_is_reported(error)
             return None
         finally:
             assert time.process_time() - start_of_work < SLOWEST_SECONDS

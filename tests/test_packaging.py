@@ -215,9 +215,9 @@ def test_no_link_leads_to_a_site_that_does_not_exist():
 
 def test_estimators_link_to_the_pages_once_they_have_an_address(monkeypatch):
     pages = {"Documentation": "https://example.org/pages"}
-    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", dict)
+    monkeypatch.setattr("skmtc._utils.doc_link.project_urls", dict)
     assert PopularityRanker()._get_doc_link() == ""
-    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", lambda: pages)
+    monkeypatch.setattr("skmtc._utils.doc_link.project_urls", lambda: pages)
     assert PopularityRanker()._get_doc_link() == (
         "https://example.org/pages/generated/skmtc.PopularityRanker.html"
     )

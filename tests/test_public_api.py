@@ -36,7 +36,6 @@ ALLOWED = {
         "_kernels",
         "_table",
         "_utils",
-        "_version",
         "features",
         "metrics",
         "model_selection",
@@ -117,6 +116,19 @@ def test_private_files_are_imported_in_their_folder_only(path):
     private = {file for file in files if file.name.startswith("_") and file.parent != ROOT}
     # A folder below may use the files of the folders above it.
     assert all(file.parent in path.parents for file in private)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_other_packages_are_imported_from_public_modules(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            package, *parts = name.split(".")
+            assert package in ("skmtc", "__future__") or not any(p.startswith("_") for p in parts)
 
 
 # Methods of named tuples, and of scikit-learn's callbacks, which have no public name.

@@ -65,7 +65,7 @@ RANKERS = [
 
 
 def uses_chance(ranker):
-    """Tell whether pairs, first factors or playlists to hold out are drawn in the order of ids."""
+    """Check whether pairs, first factors or playlists to hold out are drawn in the order of ids."""
     drawn = isinstance(ranker, MatrixFactorizationRanker | PairwiseRanker | StackingRanker)
     return drawn or getattr(ranker, "history", None) is not None
 

@@ -57,8 +57,8 @@ def test_table_and_benchmarks_agree_on_who_has_no_answer(cells, setting, monkeyp
         "LightFM": competitors.RectoolsLightFM,
         "irspack": competitors.IrspackIALS,
     }
-    told = {name: row[name] == "no" for name in models}
-    assert told == {name: setting in model.cannot for name, model in models.items()}
+    reported = {name: row[name] == "no" for name in models}
+    assert reported == {name: setting in model.cannot for name, model in models.items()}
 
 
 def test_own_column_of_the_table_is_true(cells):

@@ -61,7 +61,7 @@ class BenchmarkTables(SphinxDirective):
 
 
 def split_columns(rows):
-    """Give what to tell above a table, the header of the others, and their cells.
+    """Return what to tell above a table, the header of the others, and their cells.
 
     >>> rows = [
     ...     {"ranker": "a", "auc": "0.80625", "note": "", "date": "2026-01-01"},
@@ -101,7 +101,7 @@ def _short(text):
 
 
 def _fields(pairs):
-    """Give a list of names and values."""
+    """Return a list of names and values."""
     fields = nodes.field_list()
     for name, value in pairs:
         body = nodes.field_body("", nodes.paragraph(text=value))

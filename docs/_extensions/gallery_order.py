@@ -22,5 +22,5 @@ ORDER = (
 
 
 def place(example):
-    """Give the place of an example in the gallery."""
+    """Return the place of an example in the gallery."""
     return ORDER.index(Path(example).stem.removeprefix("plot_"))

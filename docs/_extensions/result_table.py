@@ -38,7 +38,7 @@ class ResultTable(CSVTable):
         return super().run()
 
     def get_csv_data(self):
-        """Give the cells as lines of CSV, and where they come from."""
+        """Return the cells as lines of CSV, and where they come from."""
         environment = self.state.document.settings.env
         environment.note_dependency(self.path)  # a page is made anew when its figures are
         path = Path(environment.srcdir) / self.path

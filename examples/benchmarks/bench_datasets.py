@@ -25,7 +25,7 @@ PLAYLISTS_PER_SLICE = 1000
 
 
 def track(position, song):
-    """Give one track as the real set has it."""
+    """Return one track as the real set has it."""
     artist, album = song % 9973, song // 8
     return {
         "pos": position,

@@ -52,7 +52,7 @@ def main():
     rows = []
     for method in available(options.methods):
         for size in sizes:
-            rows.append({"data": name} | problem.judge(method, size) | problem.sizes())
+            rows.append({"data": name} | problem.evaluate(method, size) | problem.sizes())
             print({k: rows[-1][k] for k in list(rows[-1])[1:10]}, flush=True)
             if options.csv:  # after each, as all take long
                 table = pd.DataFrame(rows).assign(**machine("gensim", "implicit"))
@@ -69,7 +69,7 @@ def available(methods):
 
 
 class Problem:
-    """Training playlists for vectors, those of some users for weights, and playlists to judge by.
+    """Training playlists for vectors, those of some users for weights, and test playlists.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ class Problem:
         self.membership = table.membership.T.tocsr()
 
     def sizes(self):
-        """Give the numbers of what is learned from and judged by."""
+        """Return the numbers of what is learned from and evaluated by."""
         return {
             "playlists_embedded": self.all["playlist"].nunique(),
             "users_fitted": self.train["user"].nunique(),
             "songs": self.train["song"].nunique(),
-            "playlists_judged": self.test["playlist"].nunique(),
+            "playlists_evaluated": self.test["playlist"].nunique(),
         }
 
-    def judge(self, method, vector_size):
+    def evaluate(self, method, vector_size):
         """Learn vectors, then weights at every penalty; give a row for the best."""
         start = time.process_time()  # of all threads, whatever else the machine does
         features = _features(method, vector_size).fit(self.songs, self.membership)

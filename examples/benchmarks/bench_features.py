@@ -34,7 +34,7 @@ def read_table(path):
 
 
 def tiny_table(n_playlists=200, n_songs=300, length=12, seed=0):
-    """Draw a table of the same form that takes a moment."""
+    """Sample a table of the same form that takes a moment."""
     rng = np.random.default_rng(seed)
     songs = [rng.choice(n_songs, size=length, replace=False) for _ in range(n_playlists)]
     playlists = np.repeat(np.arange(n_playlists), length)
@@ -44,7 +44,7 @@ def tiny_table(n_playlists=200, n_songs=300, length=12, seed=0):
 
 
 def one_row_per_song(table):
-    """Give the distinct songs and the songs x playlists matrix of positions."""
+    """Return the distinct songs and the songs x playlists matrix of positions."""
     table = table.drop_duplicates(["playlist_id", "song_id"])
     song_codes, song_ids = pd.factorize(table["song_id"], sort=True)
     playlist_codes = pd.factorize(table["playlist_id"], sort=True)[0]

@@ -40,7 +40,7 @@ def main():
 
 
 def time_history(X, options):
-    """Give seconds without and with history, and their ratio, for fits and for lists."""
+    """Return seconds without and with history, and their ratio, for fits and for lists."""
     song_features = make_song_features(X[["song"]], random_state=0)
     rankers, fits = {}, {}
     # The first fit is not timed: it loads, and perhaps compiles, the inner loops.

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pandas as pd
 from machine import write_table
-from playlists import draw_table
+from playlists import sample_table
 from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
 
@@ -35,7 +35,7 @@ def main():
     options = parser.parse_args()
     rows = compare_auc(*((50, 2000) if options.tiny else (2000, 45_000)))
     if options.path is None:
-        X = draw_table(*((300, 1500, 800) if options.tiny else (14_000, 82_000, 64_000)))
+        X = sample_table(*((300, 1500, 800) if options.tiny else (14_000, 82_000, 64_000)))
     else:
         X = pd.read_csv(options.path, usecols=["user_id", "playlist_id", "song_id"])
         X.columns = [name.removesuffix("_id") for name in X.columns]
@@ -72,7 +72,7 @@ def compare_auc(n_playlists, n_songs, n_positives=16, n_rounds=10):
 
 
 def figures(what, n_playlists, n_songs, seconds, against, against_seconds):
-    """Give one row; the ratio tells how many times as long the other takes."""
+    """Return one row; the ratio tells how many times as long the other takes."""
     ratio = round(against_seconds / seconds, 2)
     numbers = [n_playlists, n_songs, round(seconds, 3), against, round(against_seconds, 3), ratio]
     return dict(zip(COLUMNS, [what, *numbers], strict=True))
@@ -114,7 +114,7 @@ def multiply(queries, songs, rows=256):
 
 
 def random_ranker(X, n_features):
-    """Give a fitted ranker with random weights: its time is that of a learned one."""
+    """Return a fitted ranker with random weights: its time is that of a learned one."""
     rng = np.random.default_rng(0)
     ranker = MultitaskPlaylistRanker(song_features="passthrough", tol=1e9)
     ranker.fit(X.drop_duplicates().assign(feature=0.0))
@@ -127,7 +127,7 @@ def random_ranker(X, n_features):
 
 
 class _WithoutColumns:
-    """Give a ranker the column that its table lacks, as songs have random vectors anyway."""
+    """Return a ranker the column that its table lacks, as songs have random vectors anyway."""
 
     def __init__(self, ranker):
         self.ranker = ranker
@@ -138,7 +138,7 @@ class _WithoutColumns:
 
 
 def best_of(repeats, function):
-    """Give the shortest time and the result."""
+    """Return the shortest time and the result."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

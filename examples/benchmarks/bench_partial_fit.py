@@ -1,4 +1,4 @@
-"""Time `partial_fit` of new users against a refit, and judge both on their next playlists.
+"""Time `partial_fit` of new users against a refit, and evaluate both on their next playlists.
 
 A model is fitted to the playlists of all users but some. Then these come: all their playlists but
 the last of each go to `partial_fit`, or into a refit with everybody that starts from the weights
@@ -42,7 +42,7 @@ class SongVectors(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """Give the features of each song."""
+        """Return the features of each song."""
         return self.table.loc[X["song"]].to_numpy()
 
 
@@ -76,7 +76,7 @@ def read(options):
 
 
 def split(X, n_new, seed=0):
-    """Give the first users' rows, those of new users, and the new users' last playlists."""
+    """Return the first users' rows, those of new users, and the new users' last playlists."""
     owner = X.groupby("playlist")["user"].first()
     counts = owner.value_counts().sort_index()
     several = counts.index[counts >= 2].to_numpy()

@@ -1,8 +1,8 @@
 """Quality and time of all rankers, and of what a user might pick instead, on the same splits.
 
-Every ranker is fitted on the same training rows and judged by the same code on the same playlists
-and candidates, for new playlists, new users and new songs. Where a package has no answer for a
-setting, or is not installed, the table says so::
+Every ranker is fitted on the same training rows and evaluated by the same code on the same
+playlists and candidates, for new playlists, new users and new songs. Where a package has no answer
+for a setting, or is not installed, the table says so::
 
     python bench_rankers.py                            # generated playlists, all three settings
     python bench_rankers.py --aotm aotm2011.csv.gz     # real playlists; without song attributes
@@ -159,7 +159,9 @@ def run(X, options):
             if any(part in name.lower() for part in wanted):
                 if options.tune and getattr(ranker, "grid", ()):
                     ranker = choose(name, ranker, train, splitter)
-                part = judge(name, ranker, train, test, splitter.setting).assign(draw=draw)
+                part = evaluate_ranker(name, ranker, train, test, splitter.setting).assign(
+                    draw=draw
+                )
                 parts = [_without(p, name, splitter.setting, draw) for p in parts] + [part]
                 if kept:
                     pd.concat(parts).to_csv(kept, index=False)
@@ -180,7 +182,7 @@ def splitters(X, options):
 
 
 def rankers(X, setting, dimension=None):
-    """Give all rankers by name; a string in place of a ranker says why there is none."""
+    """Return all rankers by name; a string in place of a ranker says why there is none."""
     described = "artist" in X
     songs = song_features(X, setting)
     if dimension is not None and "song__encode__vector_size" in songs.get_params():
@@ -282,8 +284,8 @@ def choose(name, ranker, train, splitter):
     return clone(ranker).set_params(options=ranker.grid[np.argmax(scores)])
 
 
-def judge(name, ranker, train, test, setting):
-    """Fit and judge one ranker; give one row per playlist, or one that says why not."""
+def evaluate_ranker(name, ranker, train, test, setting):
+    """Fit and evaluate one ranker; give one row per playlist, or one that says why not."""
     about = {"setting": setting, "ranker": name}
     if isinstance(ranker, str):
         print(f"{setting}: {name}: {ranker}", flush=True)
@@ -294,7 +296,7 @@ def judge(name, ranker, train, test, setting):
         ranker.fit(train)
         fitted = time.perf_counter()
         values = evaluate(ranker, test, METRICS)[["user", "playlist", *METRICS]]
-    seconds = {"fit_seconds": fitted - start, "judge_seconds": time.perf_counter() - fitted}
+    seconds = {"fit_seconds": fitted - start, "evaluation_seconds": time.perf_counter() - fitted}
     told = values[METRICS].mean().round(4).to_dict() | {k: round(s, 1) for k, s in seconds.items()}
     print(f"{setting}: {name}: {told}", flush=True)
     options = getattr(ranker, "options", None) or {}
@@ -303,12 +305,12 @@ def judge(name, ranker, train, test, setting):
 
 
 def summarize(values, data):
-    """Give one row per setting and ranker, also for rankers that cannot."""
+    """Return one row per setting and ranker, also for rankers that cannot."""
     done = values[values["note"].fillna("") == ""]
     keys = ["setting", "ranker"]
     table = means_with_errors(done if done["draw"].nunique() == 1 else by_draw(done), METRICS)
     by_ranker = done.groupby(keys, sort=False)
-    about = by_ranker[["fit_seconds", "judge_seconds"]].mean()
+    about = by_ranker[["fit_seconds", "evaluation_seconds"]].mean()
     about["chosen"] = by_ranker["chosen"].agg(lambda chosen: "; ".join(chosen.dropna().unique()))
     table = table.merge(about.reset_index(), on=keys)
     table["playlists"] = pd.MultiIndex.from_frame(table[keys]).map(by_ranker.size())
@@ -319,7 +321,7 @@ def summarize(values, data):
 
 
 def by_draw(values):
-    """Give the means of each draw, in the place of a playlist: all draws count the same."""
+    """Return the means of each draw, in the place of a playlist: all draws count the same."""
     means = values.groupby(["setting", "ranker", "draw"], sort=False)[METRICS].mean().reset_index()
     return means.assign(user=means["draw"], playlist=means["draw"])
 

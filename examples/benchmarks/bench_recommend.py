@@ -39,7 +39,7 @@ def main():
 
 
 def time_both(*, n_queries, n_songs, n_features, n_best, repeats):
-    """Give the median and the least time of both, for all queries and for one.
+    """Return the median and the least time of both, for all queries and for one.
 
     The first call of `recommend`, which prepares the catalogue, is not among them.
     """
@@ -85,7 +85,7 @@ def take_turns(calls, repeats):
 
 
 def random_ranker(n_queries, n_songs, n_features, length=16):
-    """Give a fitted ranker with random weights, whose time is that of a learned one."""
+    """Return a fitted ranker with random weights, whose time is that of a learned one."""
     rng = np.random.default_rng(0)
     # Every song is in a playlist, then songs are drawn.
     drawn = rng.integers(n_songs, size=max(0, n_queries * length - n_songs))

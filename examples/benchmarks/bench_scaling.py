@@ -29,7 +29,7 @@ import psutil
 from distributed import Client, LocalCluster
 from joblib import parallel_config
 from machine import machine, write_table
-from solver_problems import drawn_problem
+from solver_problems import sampled_problem
 
 from skmtc._utils.parallel import SHARED_FOLDER, Workers
 from skmtc.optimize import MultitaskObjective, solve_prox_newton
@@ -187,7 +187,7 @@ def main():
         options.playlists, options.songs, options.features = 9000, 1000, 8
     print("; ".join(machine(*PACKAGES).values()))
     # Nearly as many users as playlists: rows of a pass are playlists, not users who share weights.
-    problem = drawn_problem(
+    problem = sampled_problem(
         options.playlists, options.playlists * 9 // 10, options.songs, options.features
     )
     places = [

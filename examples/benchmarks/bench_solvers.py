@@ -1,7 +1,7 @@
 """Time to a given accuracy: `solve_prox_newton` against PyLBFGS's OWL-QN and others.
 
 All solvers evaluate the same objective with the same tiled pass, on the same threads, in one run;
-the objective alone judges them. The best value that any of them found stands for the minimum.
+the objective alone measures them. The best value that any of them found stands for the minimum.
 
     python bench_solvers.py --drawn                        # drawn playlists
     python bench_solvers.py --aotm aotm2011.csv.gz         # real playlists
@@ -33,7 +33,7 @@ import pandas as pd
 from machine import forget_peak, machine, peak_megabytes, version, write_table
 from scipy.optimize import minimize
 from sklearn.base import clone
-from solver_problems import aotm_problem, drawn_problem, preset_problem
+from solver_problems import aotm_problem, preset_problem, sampled_problem
 from threadpoolctl import threadpool_limits
 from trace_solver import save_problem
 
@@ -64,11 +64,11 @@ def run_owlqn(objective, limit):
     """Run our own OWL-QN, which scales each row by the size of its curvature."""
     trace, start = [], time.perf_counter()
 
-    def watch(state):
+    def callback(state):
         trace.append((state["seconds"], state["iteration"], state["objective"]))
         return time.perf_counter() - start > limit
 
-    solve_owlqn(objective, tol=1e-7, max_iter=100_000, callback=watch)
+    solve_owlqn(objective, tol=1e-7, max_iter=100_000, callback=callback)
     return trace
 
 
@@ -98,7 +98,7 @@ def run_pylbfgs(objective, limit, value_and_gradient=None):
         trace.append((seconds, len(trace) + 1, value + objective.l1_value(coef)))
         return value
 
-    def watch(*state):
+    def callback(*state):
         # Only here can it be stopped: it goes on evaluating after an exception.
         del state
         return int(time.perf_counter() - start > limit)
@@ -112,7 +112,7 @@ def run_pylbfgs(objective, limit, value_and_gradient=None):
     solver.epsilon = 1e-9
     with warnings.catch_warnings(), contextlib.suppress(LBFGSError):
         warnings.simplefilter("ignore")  # its line search complains where rounding ends it
-        solver.minimize(evaluate, np.zeros(objective.shape).ravel(), progress=watch)
+        solver.minimize(evaluate, np.zeros(objective.shape).ravel(), progress=callback)
     return _best_so_far(trace)
 
 
@@ -334,7 +334,7 @@ def rates(n_jobs, *, tiny):
     rows = []
     for n_features in (50, 150):
         if tiny:
-            problem = drawn_problem(300, 60, 2048, n_features)
+            problem = sampled_problem(300, 60, 2048, n_features)
         else:
             problem = preset_problem("30music", n_features=n_features)
         rows += pass_rates(problem, n_jobs, 2 if tiny else 8)
@@ -377,7 +377,7 @@ def whole(n_jobs, *, tiny):
     Memory is that above data and libraries: what the fit adds to the process at its highest.
     """
     if tiny:
-        problem = drawn_problem(100, 50, 500, 10)
+        problem = sampled_problem(100, 50, 500, 10)
     else:
         problem = preset_problem("30music", n_features=150)
     objective = MultitaskObjective(*problem, n_jobs=n_jobs)
@@ -437,7 +437,7 @@ def growth(n_jobs, *, tiny):
             size = base | {name: base[name] * factor}
             if name == "n_playlists":
                 size["n_users"] = base["n_users"] * factor
-            objective = MultitaskObjective(*drawn_problem(**size), n_jobs=n_jobs)
+            objective = MultitaskObjective(*sampled_problem(**size), n_jobs=n_jobs)
             fits.append(best_seconds(partial(solve_prox_newton, objective), 3))
             weights = np.zeros((objective.n_playlists, objective.n_features))
             passes.append(best_seconds(partial(objective.tiled_pass.negative_sums, weights), 7))
@@ -513,15 +513,17 @@ def main():
     options = parser.parse_args()
     print("; ".join(machine("numba", "pylbfgs").values()), f"{options.jobs} threads", sep="; ")
     # What is compiled is compiled now.
-    solve_prox_newton(MultitaskObjective(*drawn_problem(2000, 500, 6000, 50), n_jobs=options.jobs))
+    solve_prox_newton(
+        MultitaskObjective(*sampled_problem(2000, 500, 6000, 50), n_jobs=options.jobs)
+    )
     penalties = [tuple(map(float, p.split(","))) for p in options.penalties]
     problems = {}
     if options.tiny:
         options.limit = 0.5
         options.solvers = [*SOLVERS]
-        problems["drawn"] = drawn_problem(200, 40, 1000, 8)
+        problems["drawn"] = sampled_problem(200, 40, 1000, 8)
     if options.drawn:
-        problems["drawn"] = drawn_problem(2000, 800, 10_000, 64)
+        problems["drawn"] = sampled_problem(2000, 800, 10_000, 64)
     if options.preset:
         problems[f"preset {options.preset}"] = preset_problem(
             options.preset, n_features=options.features

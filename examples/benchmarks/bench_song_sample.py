@@ -1,8 +1,8 @@
 """What a fit on a sample of the songs costs in accuracy, and saves in time.
 
 Rankers with several `songs_per_pass` are fitted on the same training rows, with the same features,
-and judged on the same new playlists. Errors are standard errors of the difference in AUC from the
-exact fit, over users. Objectives are those over all songs: "estimate" is what a fit on a sample
+and evaluated on the same new playlists. Errors are standard errors of the difference in AUC from
+the exact fit, over users. Objectives are those over all songs: "estimate" is what a fit on a sample
 says of itself, with its standard error, "objective" what the exact objective is at its solution.
 
     python bench_song_sample.py --aotm aotm2011.csv.gz --rows rows.csv.gz --songs songs.csv.gz

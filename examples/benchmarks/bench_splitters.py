@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pandas as pd
 from machine import write_table
-from playlists import draw_table
+from playlists import sample_table
 
 from skmtc.model_selection import (
     ColdPlaylistKFold,
@@ -41,7 +41,7 @@ def main():
     parser.add_argument("--csv", help="file for the figures")
     options = parser.parse_args()
     if options.path is None:
-        X = draw_table(*((100, 500, 300) if options.tiny else (14_000, 82_000, 64_000)))
+        X = sample_table(*((100, 500, 300) if options.tiny else (14_000, 82_000, 64_000)))
     else:
         X = pd.read_csv(options.path, usecols=["user_id", "playlist_id", "song_id"])
         X.columns = [name.removesuffix("_id") for name in X.columns]
@@ -69,7 +69,7 @@ def main():
 
 
 def time_splits(cv, X):
-    """Give the time of all splits, and the counts of the first."""
+    """Return the time of all splits, and the counts of the first."""
     start = time.perf_counter()
     for _ in cv.split(X):
         pass

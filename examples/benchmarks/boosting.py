@@ -12,7 +12,7 @@ MOST_PLAYLISTS = 5000
 
 
 class LightGBMRanker(Competitor):
-    """LambdaRank of `lightgbm`: playlists are queries, their songs and random ones are judged.
+    """LambdaRank of `lightgbm`: playlists are queries, their songs and random ones are evaluated.
 
     A pair of a playlist and a song is described by the features of the song, the attributes of the
     user, and how near the song is to the user's other playlists: the inner product of its features
@@ -46,7 +46,7 @@ class LightGBMRanker(Competitor):
         self.model_.fit(np.vstack(pairs), np.concatenate(labels), group=groups)
 
     def vectors_of_queries(self, queries):
-        """Give the scores of all candidates, which are made once per known user."""
+        """Return the scores of all candidates, which are made once per known user."""
         scores = np.empty((len(queries), len(self._candidates)), dtype=np.float32)
         known = queries.users >= 0
         for user in np.unique(queries.users[known]):

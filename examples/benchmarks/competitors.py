@@ -1,4 +1,4 @@
-"""What a user might pick instead: other packages as rankers, judged by the same code.
+"""What a user might pick instead: other packages as rankers, evaluated by the same code.
 
 Each class fits a package's model on the users x songs matrix of playcounts or on the playlists x
 songs matrix, with song features and user attributes where it takes any, and gives vectors whose
@@ -54,9 +54,14 @@ class Competitor(FeatureRanker):
 
     user, playlist, song = "user", "playlist", "song"
 
+    @property
+    def random_state(self):
+        """The seed, under the name that the making of features reads."""
+        return self.seed
+
     @classmethod
     def missing(cls):
-        """Say that the package is not installed; None if it is."""
+        """Return how to install the package; None if it is installed."""
         try:
             importlib.import_module(cls.module)
         except ImportError:
@@ -306,7 +311,7 @@ class Cmfrec(Competitor):
 
 
 def _sparse(matrix):
-    """Give a matrix in the one form that all packages read."""
+    """Return a matrix in the one form that all packages read."""
     matrix = csr_matrix(matrix, dtype=np.float32)
     matrix.indices, matrix.indptr = matrix.indices.astype("i4"), matrix.indptr.astype("i4")
     return matrix

@@ -8,7 +8,7 @@ KEYS = ["setting", "ranker"]
 
 
 def with_intervals(values, metrics, *, reference, n_resamples=1000, seed=0):
-    """Give one row per setting and ranker.
+    """Return one row per setting and ranker.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ PACKAGES = ("skmtc", "numpy", "scipy", "scikit-learn")
 
 
 def machine(*packages):
-    """Give machine, date and versions, as the last columns of a table."""
+    """Return machine, date and versions, as the last columns of a table."""
     names = (*PACKAGES, *packages)
     versions = "; ".join(f"{name} {version(name)}" for name in names if version(name))
     return {
@@ -34,7 +34,7 @@ def write_table(table, path, *packages):
 
 
 def version(package):
-    """Give the version of an installed package; None where there is none."""
+    """Return the version of an installed package; None where there is none."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -42,7 +42,7 @@ def version(package):
 
 
 def peak_megabytes():
-    """Give the peak memory of this process, NaN on Windows; a Mac counts in bytes, not in kB."""
+    """Return the peak memory of this process, NaN on Windows; a Mac counts in bytes, not in kB."""
     if resource is None:
         return math.nan
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

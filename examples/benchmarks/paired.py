@@ -5,7 +5,7 @@ import pandas as pd
 
 
 def means_with_errors(values, metrics):
-    """Give one row per setting and ranker.
+    """Return one row per setting and ranker.
 
     Parameters
     ----------

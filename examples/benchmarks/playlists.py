@@ -44,7 +44,7 @@ def filter_until_stable(X, *, fewest_playlists, fewest_songs):
 
 
 def some_users(X, share, seed=0):
-    """Give the rows of a share of the users."""
+    """Return the rows of a share of the users."""
     users = np.sort(X["user"].unique())
     n_users = max(1, round(share * len(users)))
     chosen = np.random.default_rng(seed).choice(users, n_users, replace=False)
@@ -52,14 +52,14 @@ def some_users(X, share, seed=0):
 
 
 def load(path, *, tiny, user_share=1.0):
-    """Give the name and the table of a run: the file at `path`, or playlists that are made."""
+    """Return the name and the table of a run: the file at `path`, or playlists that are made."""
     if path:
         return "AotM-2011", read_playlists(path, user_share=0.03 if tiny else user_share)
     preset = "small" if tiny else "30music"
     return f"make_playlists({preset!r})", make_playlists(preset=preset, random_state=0)
 
 
-def draw_table(n_users, n_playlists, n_songs, mean_length=12):
+def sample_table(n_users, n_playlists, n_songs, mean_length=12):
     """Draw playlists with long tails of users and songs, and nothing to learn."""
     rng = np.random.default_rng(0)
     lengths = rng.poisson(mean_length, n_playlists) + 1

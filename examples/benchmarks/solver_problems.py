@@ -52,7 +52,7 @@ def _learned_problem(table, n_features):
     return np.clip(features, -4, 4).astype(np.float32), membership, owner
 
 
-def drawn_problem(n_playlists, n_users, n_songs, n_features, *, length=12, seed=0):
+def sampled_problem(n_playlists, n_users, n_songs, n_features, *, length=12, seed=0):
     """Draw playlists from the model, in blocks."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(n_songs, n_features - 1)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What the studies share: tuning on training rows, judging, and work that may be done in parts."""
+"""What the studies share: tuning on training rows, evaluation, and work in parts."""
 
 import json
 import time
@@ -121,7 +121,7 @@ class Parts:
             self.folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, name, make):
-        """Give the table of this name; if there is none yet, `make` makes it."""
+        """Return the table of this name; if there is none yet, `make` makes it."""
         path = self.folder and self.folder / f"{name}.csv".replace(" ", "_")
         if path and path.exists():
             return pd.read_csv(path, keep_default_na=False)
@@ -200,7 +200,7 @@ def run_setting(study, splitter, options):
     for seed in study.seeds:
         train, test = _split(study.X, splitter, seed)
         print(f"{setting}, {seed}: {_counts(train)} to train, {_counts(test)} to test", flush=True)
-        judged = {}
+        evaluated = {}
         is_first = seed == study.seeds[0]
         entries = study.make_entries(train, setting)
         if is_first:
@@ -218,11 +218,11 @@ def run_setting(study, splitter, options):
                 ).assign(setting=setting, ranker=name)
             chosen = choose(entry, searches.get(entry.searched_as or name))
             same = (id(entry.ranker), json.dumps(chosen))  # whoever chose it, it is fitted once
-            if same not in judged:
-                judged[same] = parts.get(
+            if same not in evaluated:
+                evaluated[same] = parts.get(
                     f"values {setting} {name} {seed}",
                     partial(
-                        judge,
+                        evaluate_ranker,
                         entry.ranker,
                         chosen,
                         train,
@@ -231,7 +231,7 @@ def run_setting(study, splitter, options):
                         grouped=is_first and name in study.grouped,
                     ),
                 )
-            part = judged[same].assign(setting=setting, ranker=name, split=seed)
+            part = evaluated[same].assign(setting=setting, ranker=name, split=seed)
             values.append(part)
             fits.append(by_fit(part[part["group"] == ""]))
             told = fits[-1][[*METRICS, "fit_seconds"]].iloc[0].to_dict()
@@ -283,7 +283,7 @@ def choose(entry, searched):
     return json.loads(searched.loc[relative.idxmax(), "parameters"])
 
 
-def judge(ranker, chosen, train, test, *, packages=PACKAGES, grouped=False):
+def evaluate_ranker(ranker, chosen, train, test, *, packages=PACKAGES, grouped=False):
     """Fit on all training rows; return one row per held-out playlist. Seconds are CPU seconds.
 
     With `grouped`, there are more rows about parts of the songs of playlists, by popularity.
@@ -304,7 +304,7 @@ def judge(ranker, chosen, train, test, *, packages=PACKAGES, grouped=False):
         train_playlists=train["playlist"].nunique(),
         songs=train["song"].nunique(),
         fit_seconds=round(fitted - start, 1),
-        judge_seconds=round(seconds, 1),
+        evaluation_seconds=round(seconds, 1),
         **machine(*packages),
     )
 

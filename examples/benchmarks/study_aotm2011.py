@@ -4,8 +4,8 @@ The table has no attributes of songs or users, so that features of songs are lea
 training playlists: vectors by `SongEmbedding`, and popularity. Songs in at least 10 playlists and
 playlists of at least 5 songs are kept. Rankers that have something to choose are tuned on training
 rows, split once more by the same rule; not on a share of the users, with whom vectors of songs are
-worse, so that stronger penalties seem better. Then each is fitted on all training rows and judged
-on the playlists that were held out::
+worse, so that stronger penalties seem better. Then each is fitted on all training rows and
+evaluated on the playlists that were held out::
 
     python study_aotm2011.py aotm2011.csv.gz --csv study_aotm2011.csv
     python study_aotm2011.py aotm2011.csv.gz --settings "cold users" --csv study_aotm2011.csv
@@ -62,7 +62,7 @@ def main():
 
 
 def read(options):
-    """Give the name and the table of the run."""
+    """Return the name and the table of the run."""
     if options.tiny:
         X = make_playlists(repeat=0.15, random_state=0)
         return "make_playlists('small')", X[["user", "playlist", "song"]]
@@ -70,7 +70,7 @@ def read(options):
 
 
 def make_entries(train, setting, options):
-    """Give all rankers by name."""
+    """Return all rankers by name."""
     tiny = options.tiny
     features = make_song_features(train[["song"]], random_state=0)
     if tiny:

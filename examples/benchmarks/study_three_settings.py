@@ -7,7 +7,7 @@ playlists, songs and artists as in the preset, which is as large as the paper's 
 Songs and users have attributes. Features of songs are those of `make_song_features`, for new songs
 those of `new_songs=True`. Rankers that have something to choose are tuned on the playlists of a
 share of the training users, split once more by the same rule; the best AUC counts. Then each is
-fitted on all training rows and judged on what was held out::
+fitted on all training rows and evaluated on what was held out::
 
     python study_three_settings.py --csv study_three_settings.csv
     python study_three_settings.py --scale 1                  # all of the preset
@@ -63,7 +63,7 @@ def main():
 
 
 def make_table(options):
-    """Give the name and the table of the run."""
+    """Return the name and the table of the run."""
     if options.tiny:
         return "make_playlists('small')", make_playlists(random_state=0)
     sizes = {name: round(options.scale * size) for name, size in SIZES.items()}
@@ -73,7 +73,7 @@ def make_table(options):
 
 
 def make_entries(train, setting, options):
-    """Give all rankers by name."""
+    """Return all rankers by name."""
     tiny, share = options.tiny, 1.0 if options.tiny else options.search_share
     songs = make_song_features(train, new_songs=setting == "cold songs", random_state=0)
     users = make_user_features(train)

@@ -43,13 +43,13 @@ def trace(objective, tol):
     found = []
     start = time.process_time()
 
-    def watch(state):
+    def callback(state):
         history = state["history"]
         if not found:  # the start of the history is older than the first iteration
             found.append((None, history["passes"][0], history["objective"][0]))
         found.append((time.process_time() - start, state["passes"], state["objective"]))
 
-    result = solve_prox_newton(objective, tol=tol, callback=watch)
+    result = solve_prox_newton(objective, tol=tol, callback=callback)
     seconds = result.history["seconds"]
     # The history has wall-clock seconds: the first point takes its share of the first iteration.
     cpu = found[1][0] * seconds[0] / max(seconds[1], 1e-9)

@@ -26,6 +26,7 @@ def exp_in_place(values: NDArray[Any]) -> None:
     and 4e-7 up to 80, less than rounding a score of that size makes; below -87.3 the result
     stays at 1e-38, and from 88.4 on it is infinite.
     """
+    # e^x = 2^n e^r with n = round(x / log 2) and |r| <= log(2) / 2
     for i in range(values.size):
         value = min(max(values[i], LOWEST), HIGHEST)
         octaves = (value * PER_OCTAVE + ROUNDER) - ROUNDER
@@ -36,5 +37,6 @@ def exp_in_place(values: NDArray[Any]) -> None:
         series = series * rest + A2
         series = series * rest + A1
         series = series * rest + ONE
+        # 2^n by its bits: n + 127 in the place of the exponent
         power = np.int32((np.int32(octaves) + BIAS) << SHIFT).view(np.float32)
         values[i] = series * power

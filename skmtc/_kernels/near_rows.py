@@ -20,6 +20,7 @@ def scores_near(
     `indptr`, `features` and `values` are the differences as a CSR matrix, and row j of `songs` has
     feature j of all songs.
     """
+    # w_r.x_m = base.x_m + sum_j (w_r - base)_j x_mj over the few features j that differ
     n_songs = songs.shape[1]
     for r in range(len(base_of_row)):
         base = base_of_row[r]

@@ -25,6 +25,7 @@ from skmtc._kernels.user_step import OPTIONS, compile_part
 # Conjugate gradients stop at this share of the first residual: what is left after it is less than
 # what the surrogate is wrong by.
 CG_TOL, CG_STEPS = np.float32(0.1), 12
+# A user whose step is still too long at 0.4^6 = 0.004 takes a diagonal step instead.
 BACKTRACK, MAX_BACKTRACKS = np.float32(0.4), 6
 SUFFICIENT_DECREASE = 1e-4
 # A Newton step that gains less than this share of the value is the last one.
@@ -119,9 +120,9 @@ def _evaluate(n_rows: Any, at: Any, user: Any, model: Any, penalties: Any, state
         # log Z + m.d + d'A d / 2, A = scale * diag(eigenvalues)
         rise, stiff = log_z[row], scale[row]
         for j in range(n_features):
-            bend = stiff * eigenvalues[j] * moved[j]
-            rise += (mean[row, j] + HALF * bend) * moved[j]
-            slope[k, j] = mean[row, j] + bend
+            image = stiff * eigenvalues[j] * moved[j]
+            rise += (mean[row, j] + HALF * image) * moved[j]
+            slope[k, j] = mean[row, j] + image
             moved[j] += weights[row, j]
         height[k] = np.exp(min(rise, LARGEST_EXPONENT))
         value += height[k]
@@ -151,10 +152,11 @@ def _differentiate(
         orthant[0, j] = ZERO
     for k in range(n_rows):
         outer = height[k]
-        bend = outer * scale[rows[k]]
+        stiff = outer * scale[rows[k]]
+        # Gradient Z (m + A d) - sum_i e_i x_i, diagonal Z (A + s s') + push sum_i e_i x_i x_i'
         for j in range(n_features):
             pull[j] = ZERO
-            metric[0, j] += bend * eigenvalues[j] + outer * slope[k, j] * slope[k, j]
+            metric[0, j] += stiff * eigenvalues[j] + outer * slope[k, j] * slope[k, j]
         inner = ZERO
         for i in range(begin[k], begin[k + 1]):
             force, curvature = exp[i], push * exp[i]
@@ -188,7 +190,7 @@ def _differentiate(
                 on_slope += basis[a, j] * slope[k, j]
                 on_songs += basis[a, j] * pull[j]
             # Of its songs, the variance of a feature is taken for that of all songs.
-            metric[k, a] = (bend + inner) * variances[a] + outer * on_slope * on_slope + FLAT
+            metric[k, a] = (stiff + inner) * variances[a] + outer * on_slope * on_slope + FLAT
             metric[k, a] += push * push * on_songs * on_songs / max(inner, FLAT)
 
 
@@ -262,13 +264,15 @@ def _conjugate_gradients(
 ) -> Any:
     """Solve H s = -g over the user's and the moving own weights.
 
-    `solution` holds the preconditioned gradient. Returns g's; positive, as H is.
+    `solution` holds the preconditioned gradient. Returns |g's|; H is positive.
     """
+    # Preconditioned conjugate gradients with M = diag(H): s += a p, r -= a H p, p = M^-1 r + b p
+    # with a = r'M^-1 r / p'Hp and b the ratio of the new r'M^-1 r to the old.
     residual, metric, orthant, _ = slopes
     direction, product, image = vectors
     n_features = image.size
     along: Any = 0.0
-    promised: Any = 0.0
+    predicted: Any = 0.0
     for k in range(n_rows):
         for j in range(n_features):
             direction[k, j] = solution[k, j]
@@ -287,14 +291,14 @@ def _conjugate_gradients(
                 solution[k, j] += ahead * direction[k, j]
                 residual[k, j] -= ahead * product[k, j]
                 new_along += residual[k, j] * residual[k, j] / metric[k, j]
-        promised += along * ahead
+        predicted += along * ahead
         share, along = np.float32(new_along / along), new_along
         if new_along <= CG_TOL * CG_TOL * first_along:
             break
         for k in range(n_rows):
             for j in range(n_features):
                 direction[k, j] = residual[k, j] / metric[k, j] + share * direction[k, j]
-    return promised
+    return predicted
 
 
 @compile_part
@@ -302,7 +306,7 @@ def _search(
     n_rows: Any,
     at: Any,
     solution: Any,
-    promised: Any,
+    predicted: Any,
     value: Any,
     orthant: Any,
     user: Any,
@@ -324,10 +328,11 @@ def _search(
                 new_at[k, j] = at[k, j] + size * solution[k, j]
                 if new_at[k, j] * orthant[k, j] < 0:
                     new_at[k, j] = ZERO
+        # f(x + size s) <= f(x) - c size |g's|
         new_value = _evaluate(
             n_rows, new_at, user, model, penalties, (new_slope, new_height, new_exp, moved)
         )
-        if new_value <= value - SUFFICIENT_DECREASE * size * promised:
+        if new_value <= value - SUFFICIENT_DECREASE * size * predicted:
             for k in range(n_rows):
                 height[k] = new_height[k]
                 for j in range(moved.size):
@@ -341,7 +346,7 @@ def _search(
 
 @compile_part
 def _precondition(n_rows: Any, slopes: Any, solution: Any) -> Any:
-    """Fill the step of the diagonal of the Hessian; return g's."""
+    """Fill the step of the diagonal of the Hessian; return |g's|."""
     residual, metric, _, _ = slopes
     along = 0.0
     for k in range(n_rows):
@@ -371,18 +376,18 @@ def _minimise(
     while taken < n_newton:
         # 1. Gradient, and the diagonal of the Hessian as the metric of conjugate gradients.
         _differentiate(n_rows, at, user, model, penalties, state, slopes)
-        promised = _precondition(n_rows, slopes, solution)
-        if not promised > NEGLIGIBLE * value:
+        predicted = _precondition(n_rows, slopes, solution)
+        if not predicted > NEGLIGIBLE * value:
             break
         # 2. Newton direction, by conjugate gradients.
         if not by_diagonal:
-            promised = _conjugate_gradients(
+            predicted = _conjugate_gradients(
                 n_rows, user, model, penalties, state, slopes, vectors, solution
             )
             taken += 1
         # 3. Line search along it, within the orthant of own weights.
         fell = _search(
-            n_rows, at, solution, promised, value, slopes[2], user, model, penalties, state, tried
+            n_rows, at, solution, predicted, value, slopes[2], user, model, penalties, state, tried
         )
         value -= fell
         # 4. If own weights that would leave their orthant spoil the direction, a diagonal step

@@ -42,6 +42,7 @@ def own_sums(
     `pulled_features` and `inside_features` are these sums with the features as factors.
     """
     n_features = features.shape[1]
+    # Sums of numbers in double precision, as there is one per playlist; of vectors in single.
     for i in range(first, last):
         pull_sum, sum_inside = 0.0, 0.0
         for j in range(n_features):
@@ -49,6 +50,7 @@ def own_sums(
             inside_features[i, j] = 0
         for entry in range(indptr[i], indptr[i + 1]):
             song = indices[entry]
+            # One score of the song, of which both exponentials are made while it is in the cache
             score = np.float32(0)
             for j in range(n_features):
                 score += features[song, j] * weights[i, j]

@@ -51,6 +51,7 @@ def sum_rows(
         for place in range(pick_starts[i], pick_starts[i + 1]):
             size += starts[picks[place] + 1] - starts[picks[place]]
         most += min(size, n_columns)
+    # `row` is one dense row, which is 0 again after each sum: a column is new where it is 0.
     ends = np.zeros(n_sums + 1, starts.dtype)
     found = np.empty(most + 1, columns.dtype)
     sums = np.empty(most, values.dtype)
@@ -152,6 +153,7 @@ def strongest_columns(
     sizes, columns, values : ndarray
         Number of columns that are kept for each, which ones in order, and their values.
     """
+    # For each column: count shared rows, make values, keep the `most` largest.
     n_columns = counts.size
     sizes = np.zeros(last - first, np.int64)
     kept = np.empty((last - first) * most, columns.dtype)

@@ -51,10 +51,11 @@ def _copy(source: Any, out: Any) -> None:
 
 
 @compile_part
-def _bend(expansion: Any, i: int, direction: Any, out: Any) -> None:
-    """Multiply a direction by the modelled Hessian of log Z of playlist i."""
+def _multiply_log_hessian(expansion: Any, i: int, direction: Any, out: Any) -> None:
+    """Multiply a direction by the modelled Hessian A of log Z of playlist i."""
     _, _, _, scale, removed, added, covariance, _ = expansion
     n_features = direction.size
+    # C d
     for b in range(n_features):
         out[b] = 0
     whole = n_features - n_features % 4
@@ -70,6 +71,7 @@ def _bend(expansion: Any, i: int, direction: Any, out: Any) -> None:
     for a in range(whole, n_features):
         for b in range(n_features):
             out[b] += direction[a] * covariance[a, b]
+    # A d = tau C d - p (p.d) + q (q.d); without a pair, tau C d
     lost, gained = out.dtype.type(0), out.dtype.type(0)
     if len(removed):
         lost, gained = _dot(removed[i], direction), _dot(added[i], direction)
@@ -85,6 +87,7 @@ def _soft_minimum(
     songs: Any, features: Any, weights: Any, push: Any, shares: Any, mean: Any
 ) -> Any:
     """Weight the songs of a playlist by exp(-push * score); return the logarithm of the sum."""
+    # log sum_k exp(-push w.x_k), shifted by its largest term
     highest = -np.inf
     for k in range(songs.size):
         shares[k] = -push * _dot(weights, features[songs[k]])
@@ -116,10 +119,11 @@ def _evaluate(
     centre, log_negative, mean, log_weight = expansion[0], expansion[1], expansion[2], expansion[7]
     slope, inside, step = vectors[0], vectors[1], vectors[2]
     songs = indices[indptr[i] : indptr[i + 1]]
+    # log Z = log Z_0 + m.d + d'Ad / 2, with the gradient m + A d
     half = gradient.dtype.type(0.5)
     for d in range(step.size):
         step[d] = weights[d] - centre[i, d]
-    _bend(expansion, i, step, slope)
+    _multiply_log_hessian(expansion, i, step, slope)
     rise = gradient.dtype.type(0)
     for d in range(step.size):
         rise += (half * slope[d] + mean[i, d]) * step[d]
@@ -128,12 +132,14 @@ def _evaluate(
     log_outside = log_negative[i] + rise
     kind = gradient.dtype.type
     if is_ranking:
+        # phi = exp(log Z + log(sum_k exp(-push w.x_k)) / push), grad phi = phi (slope - mean(x))
         loss = np.exp(log_outside + log_sum / push)
         factor = kind(loss)
         for d in range(step.size):
             slope[d] -= inside[d]
             gradient[d] = factor * slope[d]
         return loss, factor, push * factor
+    # phi = Z + v / (push M+) sum_k exp(-push w.x_k) = Z + P / push, grad phi = Z slope - P mean(x)
     negative, positive = np.exp(log_outside), np.exp(log_sum + log_weight[i] - np.log(songs.size))
     outer, inner = kind(negative), kind(positive)
     for d in range(step.size):
@@ -157,6 +163,7 @@ def _diagonal(
     _, _, _, scale, removed, added, covariance, _ = expansion
     slope, inside = vectors[0], vectors[1]
     songs = indices[indptr[i] : indptr[i + 1]]
+    # outer (tau diag(C) - p^2 + q^2 + slope^2) + inner (mean(x^2) - mean(x)^2 if ranking)
     for d in range(diagonal.size):
         diagonal[d] = scale[i] * covariance[d, d] + slope[d] * slope[d]
     if len(removed):
@@ -170,6 +177,7 @@ def _diagonal(
         row, weight = features[songs[k]], inner * shares[k]
         for d in range(diagonal.size):
             diagonal[d] += weight * row[d] * row[d]
+    # The diagonal is 0 where a feature is constant, or where rounding cancels it.
     largest = diagonal.dtype.type(1e-30)
     for d in range(diagonal.size):
         largest = max(largest, diagonal[d])
@@ -200,6 +208,7 @@ def _top_curvature(
     )
     songs = indices[indptr[i] : indptr[i + 1]]
     kind = diagonal.dtype.type
+    # Power iterations on D^-1/2 H D^-1/2, started near the slope of the largest rank-one part.
     for d in range(direction.size):
         direction[d] = slope[d] / np.sqrt(diagonal[d]) + kind(1)
     top = kind(1)
@@ -208,7 +217,9 @@ def _top_curvature(
         for d in range(direction.size):
             direction[d] /= length
             along[d] = direction[d] / np.sqrt(diagonal[d])
-        _bend(expansion, i, along, product)
+        _multiply_log_hessian(expansion, i, along, product)
+        # H a = outer (A a + slope (slope.a)) + inner mean(x (x.a)), and for a ranking loss
+        # - inner mean(x) (mean(x).a)
         on_slope, on_inside = outer * _dot(slope, along), kind(0)
         if is_ranking:
             on_inside = inner * _dot(inside, along)
@@ -234,6 +245,7 @@ def _move_user(user: Any, target: Any, metric: Any, penalties: Any, forces: Any)
     force, stiffness = forces[0], forces[1]
     kind = user.dtype.type
     two, third = kind(2), kind(1) / kind(3)
+    # h(v) = 2 user_l2 (v - shared) - sum_i clip(T_i (target_i - v), +-l1), whose root is wanted
     for d in range(user.size):
         force[d] = two * user_l2 * (user[d] - shared[d])
         stiffness[d] = two * user_l2
@@ -242,6 +254,7 @@ def _move_user(user: Any, target: Any, metric: Any, penalties: Any, forces: Any)
             pull = (target[i, d] - user[d]) * metric[i, d]
             size = abs(pull)
             force[d] -= min(max(pull, -playlist_l1), playlist_l1)
+            # Two thirds of a majoriser's slope and one of h's: see `user_totals` in `_user_step`.
             held = playlist_l1 / max(size, playlist_l1) if playlist_l1 > 0 else kind(0)
             newton = kind(1) if size <= playlist_l1 else kind(0)
             stiffness[d] += third * (two * held + newton) * metric[i, d]
@@ -261,6 +274,7 @@ def _move_playlists(
     length, turned = user.dtype.type(0), user.dtype.type(0)
     for i in range(len(target)):
         for d in range(user.size):
+            # w = v + soft_threshold(target - v, l1 / T)
             threshold = playlist_l1 / metric[i, d]
             away = target[i, d] - user[d]
             new[i, d] = user[d] + (away - min(max(away, -threshold), threshold))
@@ -272,6 +286,7 @@ def _move_playlists(
 
 @compile_part
 def _penalty(playlists: Any, user: Any, penalties: Any) -> Any:
+    # l1 sum_i |w_i - v|_1 + user_l2 |v - shared|^2
     shared, user_l2, playlist_l1 = penalties
     distance, square = 0.0, 0.0
     for i in range(len(playlists)):
@@ -300,6 +315,12 @@ def _sweep_user(
 ) -> Any:
     """Minimise the surrogate of one user, in place.
 
+    1. Evaluate the surrogate where momentum led, and make a target for each playlist.
+    2. Take the proximal step: the user's totals, then the playlists' given these.
+    3. Move on by momentum, which restarts where the path turns.
+    4. Stop when steps are short.
+    5. Backtrack if the value rose.
+
     Returns how much lower it is, and whether steps had become short when they ended.
     """
     n, n_features = start.shape
@@ -315,6 +336,7 @@ def _sweep_user(
     momentum, first_length = kind(1), kind(0)
     converged = False
     for step in range(n_steps):
+        # 1. target = point - gradient / T, T = safety * curvature * damping * diag(H)
         for i in range(n):
             value, outer, inner = _evaluate(
                 problem, expansion, first + i, point[i], gradient[i], shares, vectors
@@ -331,13 +353,16 @@ def _sweep_user(
                     metric[i, d] *= kind(METRIC_SAFETY) * curvature[i]
             for d in range(n_features):  # the gradient becomes the target
                 gradient[i, d] = point[i, d] - gradient[i, d] / metric[i, d]
-        for _ in range(1 if step else 3):
+        # 2. min over v and w_i of sum_i |w_i - target_i|^2_T / 2 plus the penalties: l1 |w_i - v|_1
+        #    and user_l2 |v - shared|^2
+        for _ in range(1 if step else 3):  # the first step starts farther from the root
             _move_user(user, gradient, metric, penalties, vectors[6:8])
         length, turned = _move_playlists(
             user, gradient, metric, penalties[2], point, playlists, new
         )
         if step == 0:
             first_length = length
+        # 3. t_next = (1 + sqrt(1 + 4 t^2)) / 2, point = new + (t - 1) / t_next (new - old)
         if turned > 0:
             momentum = kind(1)
         grown = kind(0.5) * (kind(1) + np.sqrt(kind(1) + kind(4) * momentum * momentum))
@@ -347,9 +372,11 @@ def _sweep_user(
             for d in range(n_features):
                 point[i, d] = new[i, d] + push_on * (new[i, d] - playlists[i, d])
                 playlists[i, d] = new[i, d]
+        # 4. A step gains about half its squared length.
         converged = length <= max(kind(SHORTEST_STEP) * first_length, negligible * before)
         if converged:
             break
+    # 5. Accelerated steps may raise the value.
     end, room = (playlists, user), (point, gradient, vectors, shares)
     gain = _keep_descent(
         problem, expansion, first, start, start_user, end, before, penalties, damping, room
@@ -400,6 +427,7 @@ def _keep_descent(
                 tried[i, d] = start[i, d] + share * (end_playlists[i, d] - start[i, d])
         for d in range(tried_user.size):
             tried_user[d] = start_user[d] + share * (end_user[d] - start_user[d])
+    # Shorter steps next time for a user that was backtracked; others return to the estimate.
     for i in range(n):
         damping[i] = kind(1.5) * damping[i] if backtracked else max(kind(0.8) * damping[i], kind(1))
     return gain

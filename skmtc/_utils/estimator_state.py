@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from threading import RLock
 
 from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.utils.validation import check_is_fitted
 
 from skmtc._utils.fitted_state import Labels, Plain, check_fitted_state
 from skmtc._utils.packed_texts import pack_state, unpack_state
@@ -105,13 +106,14 @@ def snapshot(estimator):
     Parameters
     ----------
     estimator : VersionedState
-        A fitted estimator with a method `make_derived`.
+        A fitted estimator with a method `make_derived`; an error is raised if it is not fitted.
 
     Returns
     -------
     made : VersionedState
         The copy, which shares its attributes with the estimator.
     """
+    check_is_fitted(estimator)
     state = vars(estimator).copy()  # in one step
     made = type(estimator).__new__(type(estimator))
     made.__dict__ = state.copy()

@@ -4,7 +4,7 @@ import sys
 from importlib.util import find_spec
 
 
-def is_watched():
+def shows_a_bar():
     """Check whether a bar would be shown: standard error is a terminal, and rich is installed."""
     return sys.stderr.isatty() and find_spec("rich") is not None
 
@@ -28,7 +28,7 @@ def with_bar(items, what, n_items):
     item : object
         The items.
     """
-    if not is_watched():
+    if not shows_a_bar():
         yield from items
         return
     from rich.console import Console

@@ -10,13 +10,13 @@ from skmtc._compare import Evaluation, fit_all, fits_by_fold, fits_by_playlist
 from skmtc._evaluate import summarize
 from skmtc.cli._errors import CommandError, one_line
 from skmtc.cli._progress_lines import (
-    TOLD_SECONDS,
+    REPORTED_SECONDS,
     Progress,
     beats,
     minutes,
     note,
-    tell,
-    tell_first_compilation,
+    note_first_compilation,
+    print_line,
 )
 from skmtc.cli._safe_text import printable
 from skmtc.cli.inputs import (
@@ -85,10 +85,10 @@ def _compare(table, args, settings, rankers, metrics, config):
         table = _sampled(table, args)
         features = Features.of(table, args.seed)
     if not args.quiet:
-        tell(f"{table.source}: {table.whole_size or table.size}; {features.told()}")
+        print_line(f"{table.source}: {table.whole_size or table.size}; {features.describe()}")
         if table.sampled:
-            tell(f"{table.sampled}: {table.size}; the whole table: --all")
-        tell_first_compilation()
+            print_line(f"{table.sampled}: {table.size}; the whole table: --all")
+        note_first_compilation()
     settings = settings or _possible_settings(features)
     rankers = rankers or _possible_rankers(features)
     run = Run(table, features, settings, rankers, metrics, config)
@@ -189,8 +189,10 @@ class Run:
             self._make(name)  # raises for a misspelt parameter, before any fit
         found, reasons, is_shown = [], [], False
         seconds = len(self.settings) * sum(self.seconds.values())
-        if not quiet and seconds > TOLD_SECONDS:
-            tell(f"{self.n_fits} fits, about {minutes(seconds)}; the report grows as they come")
+        if not quiet and seconds > REPORTED_SECONDS:
+            print_line(
+                f"{self.n_fits} fits, about {minutes(seconds)}; the report grows as they come"
+            )
         with Progress(self.n_fits, quiet=quiet, cost=seconds) as progress:
             for setting in self.settings:
                 splitter = make_splitter(

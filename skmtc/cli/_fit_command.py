@@ -3,7 +3,13 @@
 from time import perf_counter
 
 from skmtc.cli._model_file import check_model_path, write_model
-from skmtc.cli._progress_lines import TOLD_SECONDS, beats, minutes, tell, tell_first_compilation
+from skmtc.cli._progress_lines import (
+    REPORTED_SECONDS,
+    beats,
+    minutes,
+    note_first_compilation,
+    print_line,
+)
 from skmtc.cli._safe_text import printable
 from skmtc.cli.inputs import Features, fit_seconds, make_ranker, open_table, parameters
 
@@ -17,11 +23,11 @@ def run_fit(args):
         features = Features.of(table, args.seed)
     ranker = make_ranker(args.ranker, table, features, new_songs=args.new_songs, parameters=chosen)
     if not args.quiet:
-        tell(f"{table.source}: {table.size}; {features.told()}")
-        tell_first_compilation()
+        print_line(f"{table.source}: {table.size}; {features.describe()}")
+        note_first_compilation()
         expected = fit_seconds([args.ranker], table)[args.ranker]
-        estimate = f", about {minutes(expected)}" if expected > TOLD_SECONDS else ""
-        tell(f"fitting {args.ranker}{estimate}")
+        estimate = f", about {minutes(expected)}" if expected > REPORTED_SECONDS else ""
+        print_line(f"fitting {args.ranker}{estimate}")
     start = perf_counter()
     with beats(f"fitting {args.ranker}", quiet=args.quiet):
         ranker.fit(table.X)

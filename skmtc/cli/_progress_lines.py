@@ -17,7 +17,7 @@ from skmtc.cli._safe_text import printable
 # Times are printed from this many seconds on.
 FEWEST_SECONDS = 5
 # Estimates of fewer seconds than this are not printed.
-TOLD_SECONDS = 20
+REPORTED_SECONDS = 20
 # Longest time without output, in seconds.
 BEAT = 5
 
@@ -78,9 +78,9 @@ class Progress:
             shown = f"{what}{self._times()}"
             self._bar.update(self._task, completed=self.done - 1, description=shown)
         elif not self.quiet:
-            tell(f"[{self.done}/{self.total}] {what}{self._times()}")
+            print_line(f"[{self.done}/{self.total}] {what}{self._times()}")
             if self._beats is not None:
-                self._beats.tell_about(what)
+                self._beats.set_step(what)
 
     def _times(self):
         """Return the elapsed time and, once a tenth is done, an estimate of the time left."""
@@ -120,7 +120,7 @@ class Beats:
     def __init__(self, what=""):
         self._lock = Lock()
         self._stopped = Event()
-        self.tell_about(what)
+        self.set_step(what)
         self._thread = Thread(target=self._beat, daemon=True)
         self._thread.start()
 
@@ -130,7 +130,7 @@ class Beats:
     def __exit__(self, *error):
         self.stop()
 
-    def tell_about(self, what):
+    def set_step(self, what):
         """Set the step that is printed."""
         with self._lock:
             self._what, self._start = what, monotonic()
@@ -145,7 +145,7 @@ class Beats:
             with self._lock:
                 seconds = monotonic() - self._start
                 if self._what and seconds >= BEAT - 0.5:
-                    tell(f"      {self._what}: {minutes(seconds)}")
+                    print_line(f"      {self._what}: {minutes(seconds)}")
 
 
 def beats(what, *, quiet=False):
@@ -153,7 +153,7 @@ def beats(what, *, quiet=False):
     return nullcontext() if quiet else Beats(what)
 
 
-def tell(line):
+def print_line(line):
     """Print what is being done, in one line."""
     print(line, file=sys.stderr, flush=True)
 
@@ -163,7 +163,7 @@ def minutes(seconds):
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def tell_first_compilation():
+def note_first_compilation():
     """Print that the first large fit on a machine compiles, if numba has no cache yet."""
     compiled = Path(skmtc.__file__).parent.rglob("*.nbi")  # what numba keeps
     if find_spec("numba") is not None and not any(compiled) and "NUMBA_CACHE_DIR" not in os.environ:

@@ -72,7 +72,7 @@ def _query(ranker, args):
 
 
 def _is_known(ranker, row):
-    """Tell of each row of attributes of playlists whether any value is known."""
+    """Return whether any value is known, for each row of attributes of playlists."""
     return abs(ranker.playlist_features_.transform(row)).sum(axis=1) > 0
 
 
@@ -104,7 +104,7 @@ def described_columns(ranker, role):
 
 def _new_user(ranker, attributes):
     row = _read_attributes(ranker, "user", attributes)
-    _tell_strange(ranker, row)
+    _note_unknown_values(ranker, row)
     # A row needs at least one column: a user without attributes has a missing one.
     return pd.DataFrame(row or {"": [None]})
 
@@ -122,7 +122,7 @@ def _read_attributes(ranker, role, attributes):
     return row
 
 
-def _tell_strange(ranker, row):
+def _note_unknown_values(ranker, row):
     """Print which values no known user has."""
     for part, encoder, columns in ranker.user_features_.transformers_ if row else ():
         if part != "categorical":
@@ -130,7 +130,7 @@ def _tell_strange(ranker, row):
         for column, values in zip(columns, encoder.tags_, strict=True):
             if column in row and row[column][0] not in values:
                 near = nearest(row[column][0], values)
-                note(f"nobody known has {column}={row[column][0]}: it counts as not told.{near}")
+                note(f"no known user has {column}={row[column][0]}: it counts as missing.{near}")
 
 
 def _number(name, value):

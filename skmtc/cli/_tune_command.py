@@ -2,7 +2,7 @@
 
 from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler
 
-from skmtc.cli._progress_lines import Progress, beats, tell
+from skmtc.cli._progress_lines import Progress, beats, print_line
 from skmtc.cli._safe_text import printable
 from skmtc.cli.inputs import IMPORTED, Features, make_ranker, make_splitter, open_table
 from skmtc.cli.report import column_name, join_code, words
@@ -26,7 +26,7 @@ def run_tune(args):
     points = _points(ranker, args)
     splitter = make_splitter(args.setting, table, seed=args.seed, options={"n_splits": args.splits})
     if not args.quiet:
-        tell(f"{table.source}: {table.size}; {features.told()}")
+        print_line(f"{table.source}: {table.size}; {features.describe()}")
     search = _search(ranker, points, splitter, table, args)
     # The first point is that of the defaults.
     default, best = (search.cv_results_["mean_test_score"][i] for i in (0, search.best_index_))

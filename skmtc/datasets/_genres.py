@@ -66,7 +66,7 @@ def load_genres(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
         index=pd.Index(list(rows), dtype=object, name="track"),
         dtype=object,
     )
-    load_report.tell(stacklevel=3)
+    load_report.warn(stacklevel=3)
     descr = f"{DESCRIPTION}\n\nAs loaded: {load_report.listing()}."
     return Bunch(genres=genres, DESCR=descr, **load_report.counts())
 

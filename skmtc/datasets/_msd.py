@@ -90,7 +90,7 @@ def load_msd_songs(path: StrPath, *, max_bytes: int = MAX_BYTES) -> Bunch:
         )
     tracks = table["song"]
     songs = table.reset_index().drop_duplicates("song").set_index("song")
-    load_report.tell(stacklevel=3)
+    load_report.warn(stacklevel=3)
     descr = f"{DESCRIPTION}\n\nAs loaded: {load_report.listing()}."
     return Bunch(songs=songs, tracks=tracks, DESCR=descr, **load_report.counts())
 

@@ -104,9 +104,9 @@ def write_playlists(
     owners = None
     if n_users is not None:
         owners = sample_owners(np.random.RandomState(seeds[1]), n_users, n_playlists)
-        tastes = songs.draw_community(rng, n_users)[owners]
+        tastes = songs.sample_communities(rng, n_users)[owners]
     else:
-        tastes = songs.draw_community(rng, n_playlists)
+        tastes = songs.sample_communities(rng, n_playlists)
     paths = []
     starts = range(0, n_playlists, part_size)
     for number, start in enumerate(with_bar(starts, "Writing parts", len(starts))):

@@ -13,7 +13,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from skmtc._table import ROLES, IdColumns, Ids, check_owners, find_id_columns, read_ids, to_frame
-from skmtc._typing import Table
+from skmtc._typing import Column, Seed, Table
 
 
 @dataclass
@@ -200,14 +200,42 @@ def distinct_pairs(one, other, n_other):
     return pairs // n_other, pairs % n_other
 
 
-def assign_folds(n_ids, n_splits, what):
-    """Assign positions in an order to folds, round-robin."""
-    if n_splits > n_ids:
-        raise ValueError(
-            f"`n_splits` must be at most the number of {what}, {n_ids}; got {n_splits}. Pass "
-            "fewer splits."
-        )
-    return np.arange(n_ids) % n_splits
+class ColdKFold(ColdSplitter):
+    """Base of splitters that hold out every playlist, user or song exactly once."""
+
+    _fewest_splits = 2
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        user: Column | None = "user",
+        playlist: Column = "playlist",
+        song: Column = "song",
+        random_state: Seed = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.user = user
+        self.playlist = playlist
+        self.song = song
+        self.random_state = random_state
+
+    def _order(self, n_ids, rng):
+        """Return the order in which ids are assigned to folds."""
+        return rng.permutation(n_ids) if self.shuffle else np.arange(n_ids)
+
+    def _folds(self, order, what):
+        """Return the fold of each id, assigned round-robin in an order of all ids."""
+        if self.n_splits > len(order):
+            raise ValueError(
+                f"`n_splits` must be at most the number of {what}, {len(order)}; got "
+                f"{self.n_splits}. Pass fewer splits."
+            )
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = np.arange(len(order)) % self.n_splits
+        return fold
 
 
 def check_shuffle(splitter):

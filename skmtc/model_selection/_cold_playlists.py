@@ -5,9 +5,9 @@ import pandas as pd
 
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
+    ColdKFold,
     ColdSplitter,
     Parts,
-    assign_folds,
     check_count,
     check_share,
     known,
@@ -120,7 +120,7 @@ class ColdPlaylistSplit(ColdSplitter):
             dates = created.of_playlist
             fit_for_test = fit_for_test & ~np.isnan(dates)
         for _ in range(self.n_splits):
-            drawn, n_lacking = self._draw(rows, fit_for_test, dates, rng)
+            drawn, n_lacking = self._sample(rows, fit_for_test, dates, rng)
             # If a song would leave training, its earliest held-out playlist is put back.
             turn = rng.permutation(rows.n_playlists)
             if dates is not None:
@@ -139,7 +139,7 @@ class ColdPlaylistSplit(ColdSplitter):
         rare = np.bincount(songs, minlength=rows.n_songs) < self.min_song_count
         return np.bincount(playlists, weights=rare[songs], minlength=rows.n_playlists) == 0
 
-    def _draw(self, rows, fit_for_test, dates, rng):
+    def _sample(self, rows, fit_for_test, dates, rng):
         """Sample users, and a share of the playlists of each; say how many users are lacking."""
         n_held_of_user = self._most_held(rows, fit_for_test)
         able = np.flatnonzero(n_held_of_user)
@@ -165,7 +165,7 @@ class ColdPlaylistSplit(ColdSplitter):
         return np.minimum(np.minimum(wanted, n_playlists - 1), n_fit)
 
 
-class ColdPlaylistKFold(ColdSplitter):
+class ColdPlaylistKFold(ColdKFold):
     """Hold out every playlist exactly once.
 
     The playlists of a user go to different folds, so a user with two or more is known
@@ -214,33 +214,14 @@ class ColdPlaylistKFold(ColdSplitter):
     """
 
     setting = "cold playlists"
-    _fewest_splits = 2
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        user: Column | None = "user",
-        playlist: Column = "playlist",
-        song: Column = "song",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.user = user
-        self.playlist = playlist
-        self.song = song
-        self.random_state = random_state
 
     def _parts(self, rows, rng):
-        order = rng.permutation(rows.n_playlists) if self.shuffle else np.arange(rows.n_playlists)
+        order = self._order(rows.n_playlists, rng)
         owner = rows.user_of_playlist
-        turn_of_user = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
+        turn_of_user = self._order(rows.n_users, rng)
         # Playlists of a user are adjacent, so they go to different folds.
         order = order[np.argsort(turn_of_user[owner[order]], kind="stable")]
-        fold = np.empty(rows.n_playlists, dtype=np.intp)
-        fold[order] = assign_folds(rows.n_playlists, self.n_splits, "playlists")
+        fold = self._folds(order, "playlists")
         yield from folds_with_known_songs(rows, fold[rows.playlists], self.n_splits)
 
 

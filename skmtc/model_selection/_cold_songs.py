@@ -9,9 +9,9 @@ from skmtc._table import column_label, shown
 from skmtc._table.dates import has_dates, is_event_name, is_release_name, read_dates
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
+    ColdKFold,
     ColdSplitter,
     Parts,
-    assign_folds,
     check_count,
     check_share,
     known,
@@ -123,7 +123,7 @@ class ColdSongSplit(ColdSplitter):
             return
         order = np.flatnonzero(~np.isnan(release))
         order = order[np.lexsort([rng.permutation(len(order)), release[order]])]
-        self._check_enough_songs(len(order), n_held, rows.n_songs)
+        self._check_song_counts(len(order), n_held, rows.n_songs)
         for window in range(self.n_splits, 0, -1):
             first = len(order) - window * n_held
             cold, later = np.zeros((2, rows.n_songs), dtype=bool)
@@ -168,7 +168,7 @@ class ColdSongSplit(ColdSplitter):
             )
         return release
 
-    def _check_enough_songs(self, n_released, n_held, n_songs):
+    def _check_song_counts(self, n_released, n_held, n_songs):
         n_needed = self.n_splits * n_held
         if n_needed > n_released or n_needed >= n_songs:
             raise ValueError(
@@ -178,7 +178,7 @@ class ColdSongSplit(ColdSplitter):
             )
 
 
-class ColdSongKFold(ColdSplitter):
+class ColdSongKFold(ColdKFold):
     """Hold out every song exactly once.
 
     Test rows whose playlist then has no song in training are left out.
@@ -225,29 +225,9 @@ class ColdSongKFold(ColdSplitter):
     """
 
     setting = "cold songs"
-    _fewest_splits = 2
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        user: Column | None = "user",
-        playlist: Column = "playlist",
-        song: Column = "song",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.user = user
-        self.playlist = playlist
-        self.song = song
-        self.random_state = random_state
 
     def _parts(self, rows, rng):
-        order = rng.permutation(rows.n_songs) if self.shuffle else np.arange(rows.n_songs)
-        fold = np.empty(rows.n_songs, dtype=np.intp)
-        fold[order] = assign_folds(rows.n_songs, self.n_splits, "songs")
+        fold = self._folds(self._order(rows.n_songs, rng), "songs")
         for number in range(self.n_splits):
             yield _parts_of_songs(rows, fold == number)
 

@@ -4,9 +4,9 @@ import numpy as np
 
 from skmtc._typing import Column, Seed
 from skmtc.model_selection._base_splitter import (
+    ColdKFold,
     ColdSplitter,
     Parts,
-    assign_folds,
     check_share,
     known,
 )
@@ -88,7 +88,7 @@ class ColdUserSplit(ColdSplitter):
         n_wanted = max(1, round(self.user_size * rows.n_users))
         for _ in range(self.n_splits):
             turn = rng.permutation(rows.n_users)
-            held = _draw_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
+            held = _hold_out_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
             test = held[rows.users]
             n_passed_over = _n_passed_over(held, turn, n_wanted)
             yield Parts(
@@ -96,7 +96,7 @@ class ColdUserSplit(ColdSplitter):
             )
 
 
-class ColdUserKFold(ColdSplitter):
+class ColdUserKFold(ColdKFold):
     """Hold out every user exactly once.
 
     Test rows whose song is then in no training playlist are left out.
@@ -144,33 +144,13 @@ class ColdUserKFold(ColdSplitter):
     """
 
     setting = "cold users"
-    _fewest_splits = 2
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        user: Column | None = "user",
-        playlist: Column = "playlist",
-        song: Column = "song",
-        random_state: Seed = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.user = user
-        self.playlist = playlist
-        self.song = song
-        self.random_state = random_state
 
     def _parts(self, rows, rng):
-        order = rng.permutation(rows.n_users) if self.shuffle else np.arange(rows.n_users)
-        fold = np.empty(rows.n_users, dtype=np.intp)
-        fold[order] = assign_folds(rows.n_users, self.n_splits, "users")
+        fold = self._folds(self._order(rows.n_users, rng), "users")
         yield from folds_with_known_songs(rows, fold[rows.users], self.n_splits)
 
 
-def _draw_users(users, songs, n_songs, turn, n_wanted):
+def _hold_out_users(users, songs, n_songs, turn, n_wanted):
     """Hold out users in turn, but skip users who are the last in training with a song.
 
     The outcome is that of going through users one by one. It is reached in a few rounds, each of

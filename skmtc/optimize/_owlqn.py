@@ -209,10 +209,10 @@ def _line_search(
     for _ in range(MAX_HALVINGS):
         new = coef + size * direction
         np.copyto(new, 0.0, where=(new * orthant < 0) & (l1 > 0))
-        promised = float(np.vdot(slope, new - coef))
+        predicted = float(np.vdot(slope, new - coef))
         smooth, gradient = objective.value_and_gradient(new)
         new_value = smooth + l1_value(new, l1)
-        if promised < 0 and new_value <= value + SUFFICIENT_DECREASE * promised:
+        if predicted < 0 and new_value <= value + SUFFICIENT_DECREASE * predicted:
             return new, new_value, gradient
         size *= 0.5
     return None

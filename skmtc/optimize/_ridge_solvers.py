@@ -173,11 +173,11 @@ def solve_cg(columns: "CentredColumns", l2: float) -> Solve:
     def solve(targets: Any) -> Array:
         residual = columns.products(targets)
         weights = np.zeros_like(residual)
-        enough = CG_TOL * np.linalg.norm(residual, axis=1)
+        tolerance = CG_TOL * np.linalg.norm(residual, axis=1)
         scaled = residual * inverse_diagonal
         direction, size = scaled, row_dots(residual, scaled)
         for _ in range(CG_MAX_ITER):
-            if (np.linalg.norm(residual, axis=1) <= enough).all():
+            if (np.linalg.norm(residual, axis=1) <= tolerance).all():
                 return weights
             image = multiply(direction)
             step = _ratio(size, row_dots(direction, image))[:, None]

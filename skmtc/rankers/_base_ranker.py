@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skmtc._typing import Matrix, Seed, Table
-from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_state
+from skmtc._utils.doc_link import DocLinkMixin
+from skmtc._utils.estimator_state import all_or_nothing, change_lock, replace_state, snapshot
 from skmtc._utils.memory_errors import fit_fits_memory
-from skmtc._version import project_urls
 from skmtc.metrics import make_playlist_scorer
 from skmtc.rankers._ranker_contract import RankerContract
 from skmtc.rankers._test_set import build_test_set
@@ -27,23 +27,13 @@ from skmtc.rankers.scoring import BlockScorer
 _mean_auc = make_playlist_scorer("auc")
 
 
-class BaseRanker(RankerContract):
+class BaseRanker(DocLinkMixin, RankerContract):
     """Base of all rankers: what users call.
 
     A new ranker extends this class, and defines `_fit`, `vectors_of_queries` and
     `vectors_of_songs`; see `RankerContract`. Public methods work on a snapshot of the ranker, so
     that other threads may change it in the meantime.
     """
-
-    _doc_link_module = "skmtc"
-
-    @property
-    def _doc_link_template(self):
-        pages = project_urls().get("Documentation")
-        return f"{pages}/generated/skmtc.{{estimator_name}}.html" if pages else ""
-
-    def _doc_link_url_param_generator(self, estimator=None):
-        return {"estimator_name": type(estimator or self).__name__}
 
     def fit(self, X: Table, y: Any = None) -> Self:
         """Fit the ranker on a membership table.
@@ -85,7 +75,7 @@ class BaseRanker(RankerContract):
         scores : ndarray of shape (n_rows,)
             Scores; higher is better.
         """
-        ranker = self.snapshot()
+        ranker = snapshot(self)
         frame = ranker.read_table(X)
         queries, query_of_row = ranker.reader.distinct_queries(frame)
         songs, song_of_row = ranker.reader.distinct_songs(frame)
@@ -116,7 +106,7 @@ class BaseRanker(RankerContract):
         self, X: Table, *, candidates: Any = "auto", exclude_seen: bool | str = True
     ) -> Any:
         """Build the test set of a table, which scorers and `evaluate` start from."""
-        ranker = self.snapshot()
+        ranker = snapshot(self)
         return build_test_set(ranker, ranker.read_table(X), candidates, exclude_seen)
 
     @overload
@@ -210,7 +200,7 @@ class BaseRanker(RankerContract):
             random_state=random_state,
             as_frame=as_frame,
         )
-        return recommend(self.snapshot(), X, options)
+        return recommend(snapshot(self), X, options)
 
     @overload
     def similar_songs(
@@ -270,7 +260,7 @@ class BaseRanker(RankerContract):
           similar_to  rank song  score    title
         0         s1     1   s2    1.0  Breathe
         """
-        return similar_songs(self.snapshot(), songs, n, as_frame=as_frame)
+        return similar_songs(snapshot(self), songs, n, as_frame=as_frame)
 
     def forget(self, users: ArrayLike) -> Self:
         """Remove users and everything stored about them alone.
@@ -308,7 +298,7 @@ class BaseRanker(RankerContract):
         vectors : array or csr_array of shape (n_queries, n_dimensions)
             One vector per query.
         """
-        ranker = self.snapshot()
+        ranker = snapshot(self)
         return ranker.full_vectors_of_queries(ranker.reader.queries(ranker.reader.as_frame(X)))
 
     def song_vectors(self, songs: Any = None) -> Matrix:
@@ -324,11 +314,5 @@ class BaseRanker(RankerContract):
         vectors : array or csr_array of shape (n_songs, n_dimensions)
             One vector per song, in the order of `songs`, or of `songs_` for None.
         """
-        ranker = self.snapshot()
+        ranker = snapshot(self)
         return ranker.full_vectors_of_songs(read_candidates(ranker, songs)[0])
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True  # ids
-        tags.target_tags.required = False
-        return tags

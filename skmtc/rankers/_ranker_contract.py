@@ -8,10 +8,9 @@ a vector, and the score is the product of the two. So a ranker consists of `_fit
 from abc import ABCMeta, abstractmethod
 
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from skmtc._table import ROLES, Ids, TableReader, column_label, is_table, read_memberships
-from skmtc._utils.estimator_state import VersionedState, snapshot
+from skmtc._utils.estimator_state import VersionedState
 from skmtc._utils.fitted_state import Array, IdArray, Index, Labels, Plain, take
 from skmtc.rankers.fitting import (
     append_artists,
@@ -55,6 +54,12 @@ class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
         "_id_labels": Plain(tuple),
         "_reads_arrays": Plain(bool),
     }
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True  # ids
+        tags.target_tags.required = False
+        return tags
 
     # 1. What a ranker defines.
 
@@ -185,14 +190,6 @@ class RankerContract(VersionedState, BaseEstimator, metaclass=ABCMeta):
             "_reader": self._make_reader(appended.ids, appended.user_of_playlist),
             "_catalogue_cache": CatalogueCache(),
         }
-
-    def snapshot(self):
-        """Return a copy with the current attributes, which other threads do not change.
-
-        :meta private:
-        """
-        check_is_fitted(self)
-        return snapshot(self)
 
     def read_table(self, X):
         """Read a table with the columns of `fit`; columns that are not needed may be missing.

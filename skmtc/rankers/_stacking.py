@@ -28,6 +28,7 @@ from skmtc.rankers.stacking import (
     WHAT,
     WHO,
     ScoreSpread,
+    SideBySide,
     default_splitters,
     fit_weights,
     hold_out,
@@ -327,12 +328,8 @@ class StackingRanker(BaseRanker):
         return super().set_params(**params)
 
     def _sk_visual_block_(self):
-        try:
-            from sklearn.utils._repr_html.estimator import _VisualBlock
-        except ImportError:  # scikit-learn < 1.7
-            from sklearn.utils._estimator_html_repr import _VisualBlock
-        names, rankers = zip(*self.estimators, strict=True)
-        return _VisualBlock("parallel", rankers, names=names, dash_wrapped=False)
+        names, rankers = map(list, zip(*self.estimators, strict=True))
+        return SideBySide(rankers, names)
 
     def _check_parameters(self):
         _check_estimators(self)

@@ -93,7 +93,7 @@ def test_it_ends_where_numpy_ends(loss, pairs, playlist_l1, monkeypatch):
     np.testing.assert_array_equal(compiled[2], new_caution)
 
 
-def test_it_tells_who_has_arrived():
+def test_it_returns_which_users_converged():
     inner, point = _case()
     damping = np.ones(len(point.losses))
     assert not inner.sweep(point.totals, point.shared, damping, n_steps=2).converged.any()

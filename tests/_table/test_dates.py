@@ -79,7 +79,7 @@ def test_years():
         pd.Series([["2011-05-03"], ["2011-05-04"]]),
     ],
 )
-def test_what_is_no_date_is_told(column):
+def test_what_is_no_date_is_reported(column):
     with pytest.raises(ValueError, match=r"Dates must be dates of pandas, .* in column 'when'"):
         read_dates(column, "when")
     assert not has_dates(column, "when")

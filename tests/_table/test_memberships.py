@@ -181,26 +181,26 @@ def _error(exception, parts, function, *args, **kwargs):
         assert part in str(raised.value)
 
 
-def test_missing_id_column_is_told(frame):
+def test_missing_id_column_is_reported(frame):
     parts = ["must have a song column 'track'", "got", "'tempo'", "song="]
     _error(ValueError, parts, read_memberships, frame, user=None, playlist="playlist", song="track")
     parts = ["playlist=None", "Pass"]
     _error(ValueError, parts, read_memberships, frame, user=None, playlist=None, song="song")
 
 
-def test_one_column_for_two_roles_is_told(frame):
+def test_one_column_for_two_roles_is_reported(frame):
     parts = ["three different columns", "got", "Change"]
     _error(ValueError, parts, read_memberships, frame, user="user", playlist="song", song="song")
 
 
 @pytest.mark.parametrize("missing", [np.nan, np.inf, None])
-def test_missing_ids_are_told(frame, missing):
+def test_missing_ids_are_reported(frame, missing):
     frame["song"] = pd.Series([1.0, 2.0, missing, 4.0, 5.0])
     parts = ["must have a song id", "NaN or inf in 1 of 5", "position 2", "Drop"]
     _error(ValueError, parts, read_memberships, frame, **COLUMNS)
 
 
-def test_unhashable_and_mixed_ids_are_told(frame):
+def test_unhashable_and_mixed_ids_are_reported(frame):
     frame["song"] = pd.Series([{}, 1, 2, 3, 4], dtype=object)
     _error(
         TypeError,
@@ -214,25 +214,25 @@ def test_unhashable_and_mixed_ids_are_told(frame):
     _error(TypeError, ["one type", "astype"], read_memberships, frame, **COLUMNS)
 
 
-def test_another_type_of_ids_is_told():
+def test_another_type_of_ids_is_reported():
     ids = Ids(np.array([1, 2]), "user")
     _error(TypeError, ["same type", "strings", "numbers", "astype"], ids.codes, pd.Series(["1"]))
 
 
-def test_two_owners_are_told(frame):
+def test_two_owners_are_reported(frame):
     frame.loc[1, "user"] = "eve"
     parts = ["one owner", "'run'", "'bob'", "'eve'", "Make playlist ids distinct"]
     _error(ValueError, parts, read_memberships, frame, **COLUMNS)
 
 
-def test_two_feature_rows_of_a_song_are_told(frame):
+def test_two_feature_rows_of_a_song_are_reported(frame):
     frame["added"] = range(5)
     columns = find_id_columns(frame, **COLUMNS)
     parts = ["'added'", "1 in row 1", "3 in row 3", "'s1'", "song_features"]
     _error(ValueError, parts, describing_columns, frame, columns)
 
 
-def test_empty_and_ambiguous_tables_are_told(frame):
+def test_empty_and_ambiguous_tables_are_reported(frame):
     _error(ValueError, ["no rows", "(0, 5)", "Check"], to_frame, frame[:0])
     twice = pd.concat([frame, frame["tempo"]], axis=1)
     _error(ValueError, ["distinct", "'tempo'", "Rename"], to_frame, twice)

@@ -117,7 +117,7 @@ def test_every_fitted_attribute_is_declared(place):
 
 
 @each_estimator
-def test_damage_is_told_by_the_name_of_the_attribute(place):
+def test_damage_is_reported_by_the_name_of_the_attribute(place):
     estimator = _fitted()[place]
     named = Counter(d for _, _, field, _ in _arrays(estimator) for d in set(field.dimensions))
     shared = {d for d, times in named.items() if times > 1 or not isinstance(d, str)} - {None}
@@ -125,14 +125,14 @@ def test_damage_is_told_by_the_name_of_the_attribute(place):
         for new in _damaged(value, field, shared):
             broken = copy(estimator)
             vars(broken).update(change(new))
-            with pytest.raises(ValueError, match="The fitted attribute `") as told:
+            with pytest.raises(ValueError, match="The fitted attribute `") as reported:
                 check_fitted_state(broken)
-            # A dimension is told by the attribute that has it first, or by the one that differs.
-            assert name.split("[")[0] in str(told.value) or isinstance(field, IdArray)
+            # A dimension is named by the attribute that has it first, or by the one that differs.
+            assert name.split("[")[0] in str(reported.value) or isinstance(field, IdArray)
 
 
 @each_estimator
-def test_a_missing_attribute_is_told(place):
+def test_a_missing_attribute_is_reported(place):
     estimator = _fitted()[place]
     required = [n for n, f in fitted_fields(type(estimator)).items() if not f.optional]
     if len(required) < 2:

@@ -37,9 +37,9 @@ PLAIN = make_column_transformer((OneHotEncoder(), ["genre"]))
 
 def test_features_name_the_array_and_the_columns():
     ranker = MultitaskPlaylistRanker(song_features=HUGE)
-    with pytest.raises(MemoryError) as told:
+    with pytest.raises(MemoryError) as reported:
         ranker.fit(X)
-    message = str(told.value)
+    message = str(reported.value)
     assert "The features of 40 rows must fit memory; got 'Unable to allocate" in message
     assert f"shape (40, {2**50})" in message
     assert "in ColumnTransformer of `song_features`" in message
@@ -48,7 +48,7 @@ def test_features_name_the_array_and_the_columns():
     assert not hasattr(ranker, "song_features_")
 
 
-def test_attributes_of_users_are_told_as_such():
+def test_attributes_of_users_are_reported_as_such():
     huge = make_column_transformer((Huge(), ["country"]))
     ranker = MultitaskPlaylistRanker(song_features=PLAIN, user_features=huge)
     with pytest.raises(MemoryError, match=r"of `user_features`\. .*'country' \(5\)"):
@@ -72,9 +72,9 @@ def test_a_fit_names_its_largest_arrays(monkeypatch):
 
     monkeypatch.setattr(_matrix_factorization.MatrixFactorizationRanker, "_als", fail)
     ranker = MatrixFactorizationRanker(n_factors=2**22, content_model=None)
-    with pytest.raises(MemoryError) as told:
+    with pytest.raises(MemoryError) as reported:
         ranker.fit(X)
-    message = str(told.value)
+    message = str(reported.value)
     assert "MatrixFactorizationRanker must fit memory; got 'Unable to allocate 9.00 GiB'" in message
     assert "40 songs x 4,194,304 features (1.2 GiB)" in message
     assert "5 users x 4,194,304 features (160 MiB)" in message

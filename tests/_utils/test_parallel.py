@@ -116,7 +116,7 @@ def _fail(made):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_errors_of_functions_are_told(client, backend):
+def test_errors_of_functions_are_reported(client, backend):
     with parallel_config(backend=backend), pytest.raises(KeyError, match="an error of the"):
         Workers(2, Broadcast(_double, LARGE)).map(_fail, [(), ()])
 

@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
     """Text that says that it is a terminal."""
 
     def isatty(self):
-        """Say so."""
+        """Return True."""
         return True
 
 

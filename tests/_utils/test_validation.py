@@ -6,7 +6,7 @@ from skmtc._utils.validation import check_choice, check_number
 
 
 @pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "1", None, True])
-def test_numbers_out_of_range_are_told(value):
+def test_numbers_out_of_range_are_reported(value):
     with pytest.raises(
         ValueError, match=r"`tol` must be a number of 0 or more; got .*Change `tol`"
     ):

@@ -37,9 +37,9 @@ def test_metrics_of_all_queries_have_a_value_and_no_best(folder, tmp_path, capsy
     arguments = ["compare", str(folder / "playlists.csv"), "--setting", "cold-users", "--quiet"]
     arguments += ["--rankers", "popularity", "pairwise", "--out", str(tmp_path / "out")]
     assert main([*arguments, "--metrics", "coverage@5", "gini@5", "tail_share@5"]) == 0
-    told = capsys.readouterr().out
-    assert "there is no best by Coverage@5, Gini@5 and TailShare@5" in told
-    assert "is best" not in told
+    reported = capsys.readouterr().out
+    assert "there is no best by Coverage@5, Gini@5 and TailShare@5" in reported
+    assert "is best" not in reported
     table = _table(tmp_path / "out").loc["cold-users"]
     assert table.loc["popularity", "coverage@5"] < table.loc["pairwise", "coverage@5"]
     assert table.loc["popularity", "gini@5"] > table.loc["pairwise", "gini@5"]
@@ -51,7 +51,7 @@ def test_metrics_of_all_queries_have_a_value_and_no_best(folder, tmp_path, capsy
     assert "No ranker is best by Coverage@5, Gini@5 and TailShare@5" in page
 
 
-def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
+def test_a_ranker_that_fails_is_reported_in_its_row(folder, tmp_path):
     done = run(
         *["compare", folder / "ids.csv", "--rankers", "same-artists", "popularity", "multitask"],
         *["--setting", "cold-playlists", "cold-users", "cold-songs", "--metrics", "auc", "--quiet"],
@@ -69,21 +69,23 @@ def test_a_ranker_that_fails_is_told_in_its_row(folder, tmp_path):
     )
 
 
-def test_what_a_table_has_no_columns_for_is_left_out_and_told(folder, tmp_path, capsys):
+def test_what_a_table_has_no_columns_for_is_left_out_and_reported(folder, tmp_path, capsys):
     arguments = ["compare", str(folder / "ids.csv"), "--quiet", "--out", str(tmp_path)]
     assert main([*arguments, "--rankers", "popularity"]) == 0
     assert "note: left out: cold-songs, as no column describes songs" in capsys.readouterr().err
     assert set(_table(tmp_path).index) == {(s, "popularity") for s in SETTINGS[:2]}
     assert main([*arguments, "--setting", "cold-users"]) == 0
-    told = capsys.readouterr().err
-    assert "note: left out: same-artists and collocated-artists, as no column has artists" in told
-    assert "cold-songs" not in told  # it was not asked for
+    reported = capsys.readouterr().err
+    assert (
+        "note: left out: same-artists and collocated-artists, as no column has artists" in reported
+    )
+    assert "cold-songs" not in reported  # it was not asked for
     table = _table(tmp_path)
     assert table["error"].isna().all()
     assert len(table) == len(available_rankers()) - 2
 
 
-def test_a_setting_without_a_split_is_told(tmp_path):
+def test_a_setting_without_a_split_is_reported(tmp_path):
     rows = [f"u{p},p{p},s{p}{s}" for p in range(3) for s in range(3)]
     (tmp_path / "apart.csv").write_text("\n".join(["user,playlist,song", *rows]))
     arguments = ["compare", "apart.csv", "--rankers", "popularity", "--quiet"]
@@ -125,31 +127,33 @@ def test_the_result_is_the_same_again_and_follows_the_seed(folder, tmp_path):
 def test_bad_requests(folder, tmp_path, capsys):
     table = str(folder / "playlists.csv")
 
-    def told(code, *arguments):
+    def reported(code, *arguments):
         assert main(["compare", table, "--out", str(tmp_path / "out"), *arguments]) == code
         return capsys.readouterr().err.splitlines()[-1]
 
-    assert "There is no ranker 'poplarity'. Nearest: 'popularity'." in told(
+    assert "There is no ranker 'poplarity'. Nearest: 'popularity'." in reported(
         2, "--rankers", "poplarity"
     )
-    assert "There is no setting 'cold-user'. Nearest: 'cold-users'" in told(
+    assert "There is no setting 'cold-user'. Nearest: 'cold-users'" in reported(
         2, "--setting", "cold-user"
     )
-    assert "A metric must be one of" in told(2, "--metrics", "accuracy")
-    assert "`k` must be given to" in told(2, "--metrics", "spread@3")
-    assert "must have the columns list and song" in told(1, "--playlist", "list")
-    assert "(nearest: ['playlist'])" in told(1, "--playlist", "playlists")
-    assert "must have the user column 'users'" in told(1, "--user", "users")
-    assert "Nearest: 'user'." in told(1, "--user", "users")
-    assert "No such file or directory: 'absent.toml'. Check the path." in told(
+    assert "A metric must be one of" in reported(2, "--metrics", "accuracy")
+    assert "`k` must be given to" in reported(2, "--metrics", "spread@3")
+    assert "must have the columns list and song" in reported(1, "--playlist", "list")
+    assert "(nearest: ['playlist'])" in reported(1, "--playlist", "playlists")
+    assert "must have the user column 'users'" in reported(1, "--user", "users")
+    assert "Nearest: 'user'." in reported(1, "--user", "users")
+    assert "No such file or directory: 'absent.toml'. Check the path." in reported(
         1, "--config", "absent.toml"
     )
     config = tmp_path / "compare.toml"
     config.write_text("[parameters.multitask]\nuser_l3 = 1\n")
     rankers = ["--rankers", "multitask", "--config", str(config)]
-    assert "There is no parameter of multitask 'user_l3'. Nearest: 'user_l2'" in told(2, *rankers)
+    assert "There is no parameter of multitask 'user_l3'. Nearest: 'user_l2'" in reported(
+        2, *rankers
+    )
     config.write_text("[splits.cold-users]\nuser_share = 1\n")
-    assert "There is no option of cold-users 'user_share'. Nearest: 'user_size'" in told(
+    assert "There is no option of cold-users 'user_share'. Nearest: 'user_size'" in reported(
         2, "--config", str(config)
     )
 
@@ -203,7 +207,7 @@ def test_history_terms_are_compared(folder, tmp_path):
 def test_new_songs_are_the_latest_or_are_said_to_be_random(folder, tmp_path, capsys):
     X = pd.read_csv(folder / "playlists.csv")
     arguments = ["--quiet", "--rankers", "popularity", "--setting", "cold-songs"]
-    told = {}
+    reported = {}
     for name, table in {
         "released": X.rename(columns={"year": "release_year"}),
         "random": X.drop(columns="year"),
@@ -213,12 +217,12 @@ def test_new_songs_are_the_latest_or_are_said_to_be_random(folder, tmp_path, cap
         out = ["--out", str(tmp_path / name)]
         assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == 0
         page = (tmp_path / name / "report.html").read_text()
-        told[name] = "Newly released songs" in page, "chosen at random" in page
-        assert ("no column of release years" in capsys.readouterr().err) == told[name][1]
-    assert told == {"released": (True, False), "random": (False, True), "by row": (False, True)}
+        reported[name] = "Newly released songs" in page, "chosen at random" in page
+        assert ("no column of release years" in capsys.readouterr().err) == reported[name][1]
+    assert reported == {"released": (True, False), "random": (False, True), "by row": (False, True)}
 
 
-def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
+def test_unusual_names_of_ids_are_guessed_and_reported(folder, tmp_path, capsys):
     X = pd.read_csv(folder / "playlists.csv")
     arguments = ["--quiet", "--rankers", "popularity", "--setting", "cold-users"]
     out = ["--out", str(tmp_path / "out"), "--metrics", "auc"]
@@ -231,9 +235,9 @@ def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
         renamed = X.rename(columns=dict(zip(["user", "playlist", "song"], names, strict=True)))
         renamed.to_parquet(tmp_path / "table.parquet")
         assert main(["compare", str(tmp_path / "table.parquet"), *arguments, *out]) == 0
-        told = capsys.readouterr().err
-        assert told.count("note: taking the column") == (0 if names[0] == "user" else 3)
-        assert names[0] == "user" or f"taking the column {names[2]!r} for song ids" in told
+        reported = capsys.readouterr().err
+        assert reported.count("note: taking the column") == (0 if names[0] == "user" else 3)
+        assert names[0] == "user" or f"taking the column {names[2]!r} for song ids" in reported
         auc = _table(tmp_path / "out")["auc"].item()
         expected = auc if expected is None else expected
         assert auc == expected
@@ -244,10 +248,10 @@ def test_unusual_names_of_ids_are_guessed_and_told(folder, tmp_path, capsys):
     ):
         renamed.rename(columns=names).to_csv(tmp_path / "table.csv", index=False)
         assert main(["compare", str(tmp_path / "table.csv"), *arguments, *out]) == code
-        told = capsys.readouterr().err
-        assert expected in told
-        assert "--playlist COLUMN" in told
-        assert "--song COLUMN" in told
+        reported = capsys.readouterr().err
+        assert expected in reported
+        assert "--playlist COLUMN" in reported
+        assert "--song COLUMN" in reported
 
 
 @pytest.mark.parametrize(
@@ -277,8 +281,8 @@ def test_rows_without_ids_are_left_out_and_counted(folder, tmp_path, capsys):
         auc.append(_table(tmp_path / name)["auc"].item())
         holes = pd.DataFrame({"user": [None, "user1"], "playlist": "new", "song": ["song1", None]})
         X = pd.concat([X, holes])
-    told = capsys.readouterr().err
-    assert f"note: left out: 2 of {len(X) - 2:,} rows, which lack an id of" in told
+    reported = capsys.readouterr().err
+    assert f"note: left out: 2 of {len(X) - 2:,} rows, which lack an id of" in reported
     assert auc[0] == auc[1]
     X.assign(song=None).to_csv(tmp_path / "t.csv", index=False)
     assert main([*arguments, str(tmp_path / "none")]) == 1

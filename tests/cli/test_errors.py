@@ -27,7 +27,7 @@ def test_nearest_names():
     assert nearest("?", ["user1"]) == ""
 
 
-def test_a_name_that_is_like_no_other_is_told_the_choice():
+def test_a_name_that_is_like_no_other_is_reported_the_choice():
     check_name("ranker", "ridge", ["ridge"])
     with pytest.raises(UsageError, match=r"There is no ranker '\?'. Choose among ridge, own"):
         check_name("ranker", "?", ["ridge", "own"])

@@ -40,7 +40,7 @@ def test_other_columns_and_no_owners(folder, tmp_path):
         assert (ranker.user, ranker.playlist, ranker.song) == (expected, "pid", "track")
 
 
-def test_a_table_without_owners_is_told(folder, tmp_path, capsys):
+def test_a_table_without_owners_is_reported(folder, tmp_path, capsys):
     X = pd.read_csv(folder / "other.csv").drop(columns="owner")
     X.to_csv(tmp_path / "table.csv", index=False)
     arguments = ["fit", str(tmp_path / "table.csv"), "--out", str(tmp_path / "model.skops")]
@@ -89,23 +89,23 @@ def test_a_full_disk(folder, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("out", "told"),
+    ("out", "reported"),
     [("", "--out must be a file; got the folder"), ("absent/model", "in a folder that exists")],
 )
-def test_places_that_cannot_be_written_are_told_before_any_work(
-    folder, tmp_path, capsys, out, told
+def test_places_that_cannot_be_written_are_reported_before_any_work(
+    folder, tmp_path, capsys, out, reported
 ):
     arguments = ["fit", str(folder / "ids.csv"), "--out", str(tmp_path / out), "--quiet"]
     assert main(arguments) == 1
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_bad_parameters(folder, tmp_path, capsys):
     arguments = ["fit", str(folder / "ids.csv"), "--out", str(tmp_path / "m"), "--quiet"]
     assert main([*arguments, "--params", "usr_l2=1"]) == 2
-    told = capsys.readouterr().err
-    assert "There is no parameter of recommended 'usr_l2'. Nearest: " in told
-    assert "'multitask__user_l2'" in told
+    reported = capsys.readouterr().err
+    assert "There is no parameter of recommended 'usr_l2'. Nearest: " in reported
+    assert "'multitask__user_l2'" in reported
     assert main([*arguments, "--params", "user_l2"]) == 2
     assert "A parameter must be like user_l2=0.1; got 'user_l2'" in capsys.readouterr().err
     assert main([*arguments, "--params", "multitask__user_l2=-1"]) == 1
@@ -113,7 +113,7 @@ def test_bad_parameters(folder, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         (b"", "the empty file"),
         (b"user,playlist,song\n", "The table must have rows"),
@@ -122,10 +122,10 @@ def test_bad_parameters(folder, tmp_path, capsys):
         (b"playlist,sng\ngym,s1\n", "Nearest: 'sng'. Say which with --song COLUMN."),
     ],
 )
-def test_bad_tables(tmp_path, capsys, content, told):
+def test_bad_tables(tmp_path, capsys, content, reported):
     (tmp_path / "table.csv").write_bytes(content)
     arguments = ["fit", str(tmp_path / "table.csv"), "--out", str(tmp_path / "m"), "--quiet"]
     assert main(arguments) == 1
     (*_, line) = capsys.readouterr().err.splitlines()
     assert line.startswith("skmtc: error: ")
-    assert told in line
+    assert reported in line

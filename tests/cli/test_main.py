@@ -22,9 +22,9 @@ def test_version_and_help(capsys):
 @pytest.mark.parametrize("command", ["compare", "fit", "recommend", "tune"])
 def test_every_command_teaches_by_example(command, capsys):
     assert main([command, "--help"]) == 0
-    told = capsys.readouterr().out
-    assert told.count(f"\n  skmtc {command} ") >= 3
-    assert max(map(len, told.splitlines())) <= 100
+    reported = capsys.readouterr().out
+    assert reported.count(f"\n  skmtc {command} ") >= 3
+    assert max(map(len, reported.splitlines())) <= 100
 
 
 def test_wrong_arguments(tmp_path):
@@ -39,7 +39,7 @@ def test_an_error_is_one_line_and_debug_shows_the_traceback(tmp_path, capsys):
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_fault_of_the_package_is_told_as_such(monkeypatch, capsys):
+def test_a_fault_of_the_package_is_reported_as_such(monkeypatch, capsys):
     def fail(_):
         raise KeyError("gone")
 
@@ -69,10 +69,10 @@ def test_interruption(folder, tmp_path):
         while not process.stderr.readline().startswith("[1/"):
             pass
         process.send_signal(signal.SIGINT)
-        told = process.stderr.read()
+        reported = process.stderr.read()
         assert process.wait() == 130
-    assert told.endswith("skmtc: interrupted\n")
-    assert "Traceback" not in told
+    assert reported.endswith("skmtc: interrupted\n")
+    assert "Traceback" not in reported
 
 
 @pytest.mark.posix
@@ -82,9 +82,9 @@ def test_a_reader_that_has_seen_enough_is_no_error(model, tmp_path):
         command, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()
-        told = process.stderr.read()
+        reported = process.stderr.read()
         assert process.wait() == 0
-    assert told == b""
+    assert reported == b""
 
 
 def test_options_may_stand_before_the_command(folder, tmp_path, capsys):
@@ -92,9 +92,9 @@ def test_options_may_stand_before_the_command(folder, tmp_path, capsys):
     arguments = ["--quiet", "--out", out, "compare", str(folder / "playlists.csv")]
     arguments += ["--rankers", "popularity", "--setting", "cold-users"]
     assert main(arguments) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
-    assert out in told.out
+    reported = capsys.readouterr()
+    assert reported.err == ""
+    assert out in reported.out
 
 
 def _stream(encoding, *, is_terminal=False):

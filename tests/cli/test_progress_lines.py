@@ -1,4 +1,4 @@
-"""What is told while work goes on."""
+"""What is reported while work goes on."""
 
 import io
 import sys
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
     """A stream that looks like a terminal."""
 
     def isatty(self):
-        """Say yes."""
+        """Return True."""
         return True
 
 
@@ -42,9 +42,9 @@ def test_a_bar_in_a_terminal(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     _work()
-    told = sys.stderr.getvalue()
-    assert "2/2" in told
-    assert "[1/4]" not in told
+    reported = sys.stderr.getvalue()
+    assert "2/2" in reported
+    assert "[1/4]" not in reported
 
 
 def test_lines_in_a_terminal_without_rich(monkeypatch):
@@ -55,18 +55,18 @@ def test_lines_in_a_terminal_without_rich(monkeypatch):
     assert sys.stderr.getvalue() == "[1/4] one [bold]\n[2/2] two\n"
 
 
-def test_warnings_become_notes_told_once(capsys):
+def test_warnings_become_notes_reported_once(capsys):
     with warnings_as_notes():
         for _ in range(2):
             warnings.warn("Left out:\n 3 rows", UserWarning, stacklevel=1)
         warnings.warn("old name", DeprecationWarning, stacklevel=1)
-        warnings.warn("told elsewhere", FitFailedWarning, stacklevel=1)
+        warnings.warn("reported elsewhere", FitFailedWarning, stacklevel=1)
     assert capsys.readouterr().err == "note: Left out: 3 rows\n"
     with pytest.warns(UserWarning, match="as before"):
         warnings.warn("as before", UserWarning, stacklevel=1)
 
 
-def test_times_are_told_once_they_are_long(monkeypatch, capsys):
+def test_times_are_reported_once_they_are_long(monkeypatch, capsys):
     clock = iter([0.0, 1.0, 60.0, 300.0])
     monkeypatch.setattr(_progress_lines, "perf_counter", lambda: next(clock))
     progress = Progress(6)
@@ -96,16 +96,16 @@ def test_what_is_left_follows_the_costs(monkeypatch, capsys):
     ]
 
 
-def test_long_steps_are_told_again_and_again(monkeypatch, capsys):
+def test_long_steps_are_reported_again_and_again(monkeypatch, capsys):
     monkeypatch.setattr(_progress_lines, "BEAT", 0.05)
     with Progress(2) as progress:
         progress.start("long")
         time.sleep(0.4)
         progress.start("short")
-    told = capsys.readouterr().err.splitlines()
-    assert told[0] == "[1/2] long"
-    assert "[2/2] short" in told
-    assert told.count("      long: 0 s") >= 2
+    reported = capsys.readouterr().err.splitlines()
+    assert reported[0] == "[1/2] long"
+    assert "[2/2] short" in reported
+    assert reported.count("      long: 0 s") >= 2
     time.sleep(0.2)
     assert capsys.readouterr().err == ""  # the thread is gone
 
@@ -120,11 +120,11 @@ def test_results_are_printed_above_the_bar(monkeypatch, capsys):
     assert "the result" not in sys.stderr.getvalue()
 
 
-def test_the_first_compilation_is_told(monkeypatch, capsys, tmp_path):
+def test_the_first_compilation_is_reported(monkeypatch, capsys, tmp_path):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr(_progress_lines.skmtc, "__file__", str(tmp_path / "__init__.py"))
-    _progress_lines.tell_first_compilation()
+    _progress_lines.note_first_compilation()
     assert "note: the first fit on a large table compiles" in capsys.readouterr().err
     (tmp_path / "sweep.nbi").write_text("")
-    _progress_lines.tell_first_compilation()
+    _progress_lines.note_first_compilation()
     assert capsys.readouterr().err == ""

@@ -140,11 +140,11 @@ def test_titles_need_a_model_that_uses_them(model, capsys):
 def test_new_songs(model, folder, capsys):
     arguments = ["recommend", str(model), "--user", "user1", "--songs", str(folder / "new.csv")]
     assert main([*arguments, "--format", "csv"]) == 0
-    told = capsys.readouterr()
-    found = pd.read_csv(io.StringIO(told.out))
+    reported = capsys.readouterr()
+    found = pd.read_csv(io.StringIO(reported.out))
     assert set(found["song"]) == {f"new{i}" for i in range(6)}
-    assert "`skmtc fit --new-songs` ranks them better" in told.err
-    assert "there are 6 songs to choose from, fewer than the 20 asked for" in told.err
+    assert "`skmtc fit --new-songs` ranks them better" in reported.err
+    assert "there are 6 songs to choose from, fewer than the 20 asked for" in reported.err
 
 
 def test_the_recommended_ranker_serves_new_songs_and_new_users(folder, tmp_path, capsys):
@@ -154,9 +154,9 @@ def test_the_recommended_ranker_serves_new_songs_and_new_users(folder, tmp_path,
     for who in (["--user", "user1"], ["--new-user", "age=31,country=AU"]):
         arguments = ["recommend", str(path), *who, "--songs", str(folder / "new.csv"), "-n", "3"]
         assert main([*arguments, "--format", "csv"]) == 0
-        told = capsys.readouterr()
-        assert len(pd.read_csv(io.StringIO(told.out))) == 3
-        assert "--new-songs" not in told.err
+        reported = capsys.readouterr()
+        assert len(pd.read_csv(io.StringIO(reported.out))) == 3
+        assert "--new-songs" not in reported.err
 
 
 def test_ids_that_are_numbers_are_found_by_their_digits(folder, tmp_path, capsys):
@@ -183,7 +183,7 @@ def test_find_id():
         find_id("77", np.array([5, 7]), "song")
 
 
-def test_unknown_ids_are_told_with_the_nearest(model, tmp_path, capsys):
+def test_unknown_ids_are_reported_with_the_nearest(model, tmp_path, capsys):
     done = run("recommend", model, "--user", "usr12", folder=tmp_path, code=1)
     assert "got 'usr12', which is not among its 30 users. Nearest: 'user12', " in error_of(done)
     assert main(["recommend", str(model), "--playlist", "PLAYLIST5"]) == 1
@@ -193,14 +193,14 @@ def test_unknown_ids_are_told_with_the_nearest(model, tmp_path, capsys):
 
 
 def test_attributes_that_make_no_sense(model, capsys):
-    def told(code, attributes):
+    def reported(code, attributes):
         assert main(["recommend", str(model), "--new-user", attributes]) == code
         return capsys.readouterr().err
 
-    assert "There is no attribute of users 'agee'. Nearest: 'age'" in told(1, "agee=31")
-    assert "The attribute age must be a number; got 'old'" in told(1, "age=old")
-    assert "must be like age=31,country=AU; got 'age'" in told(2, "age")
-    assert "nobody known has country=XX: it counts as not told" in told(0, "country=XX")
+    assert "There is no attribute of users 'agee'. Nearest: 'age'" in reported(1, "agee=31")
+    assert "The attribute age must be a number; got 'old'" in reported(1, "age=old")
+    assert "must be like age=31,country=AU; got 'age'" in reported(2, "age")
+    assert "no known user has country=XX: it counts as missing" in reported(0, "country=XX")
 
 
 def test_models_without_users(folder, tmp_path, capsys):

@@ -30,10 +30,10 @@ def test_other_columns_are_in_the_code(folder, tmp_path, capsys):
     columns = ["--user", "owner", "--playlist", "pid", "--song", "track"]
     arguments = ["tune", str(folder / "other.csv"), "--setting", "cold-playlists", "--quiet"]
     assert main([*arguments, "--n-iter", "1", "--splits", "1", *columns]) == 0
-    told = capsys.readouterr()
-    assert told.err == ""
+    reported = capsys.readouterr()
+    assert reported.err == ""
     names = {}
-    exec(told.out, names)
+    exec(reported.out, names)
     ranker = names["ranker"]
     assert (ranker.user, ranker.playlist, ranker.song) == ("owner", "pid", "track")
 

@@ -92,7 +92,7 @@ def test_genres_need_the_msd(tmp_path):
         ("a text", "malformed records"),
     ],
 )
-def test_malformed_records_are_counted_and_told(tmp_path, record, reason):
+def test_malformed_records_are_counted_and_reported(tmp_path, record, reason):
     path = _write(tmp_path, [*RECORDS, record])
     with pytest.warns(UserWarning, match=f"1 {reason}"):
         bunch = load_aotm2011(path, min_songs=1)
@@ -115,7 +115,7 @@ def test_a_truncated_file_gives_the_playlists_before_the_cut(tmp_path):
     assert bunch.X["playlist"].unique().tolist() == ["1", "2"]
 
 
-def test_truncated_gzip_is_told(tmp_path):
+def test_truncated_gzip_is_reported(tmp_path):
     records = [aotm_record(i, [f"SO{i}", f"SO{i * i}"]) for i in range(2, 3000)]
     path = _write(tmp_path, records, gzip.compress)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

@@ -219,7 +219,7 @@ def test_fame_makes_popularity_count():
 
 
 def _share_of_repeats(X):
-    """Give the share of songs that the user has in an earlier playlist, first playlists apart."""
+    """Return the share of songs that the user has in an earlier playlist, first playlists apart."""
     shares = []
     for _, rows in X.groupby("user"):
         had = set()

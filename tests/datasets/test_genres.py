@@ -31,7 +31,7 @@ def test_case_worked_by_hand(tmp_path, pack):
         ("TR1\tPop", "tracks seen before"),
     ],
 )
-def test_malformed_lines_are_counted_and_told(tmp_path, line, reason):
+def test_malformed_lines_are_counted_and_reported(tmp_path, line, reason):
     path = tmp_path / "genres.cls"
     path.write_text(LINES + line)
     with pytest.warns(UserWarning, match=f"1 {reason}"):

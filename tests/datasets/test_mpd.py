@@ -107,7 +107,7 @@ def test_songs_are_matched_to_the_msd_by_name(tmp_path):
         (3, "malformed records"),
     ],
 )
-def test_malformed_records_are_counted_and_told(tmp_path, record, reason):
+def test_malformed_records_are_counted_and_reported(tmp_path, record, reason):
     whole = json.loads(SLICE)
     whole["playlists"].append(record)
     with pytest.warns(UserWarning, match=f"1 {reason}"):

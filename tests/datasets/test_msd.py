@@ -70,7 +70,7 @@ def test_files_of_a_folder_are_joined_by_track(tmp_path):
         (msd_row(2, year="long ago"), "values that are not numbers"),
     ],
 )
-def test_malformed_rows_are_counted_and_told(tmp_path, row, reason):
+def test_malformed_rows_are_counted_and_reported(tmp_path, row, reason):
     path = _metadata(tmp_path, msd_row(1), row)
     with pytest.warns(UserWarning, match=f"1 {reason}"):
         bunch = load_msd_songs(path)
@@ -78,7 +78,7 @@ def test_malformed_rows_are_counted_and_told(tmp_path, row, reason):
     assert bunch.songs.loc["SO1", "track"] == "TR1"
 
 
-def test_malformed_lines_are_counted_and_told(tmp_path):
+def test_malformed_lines_are_counted_and_reported(tmp_path):
     path = tmp_path / "unique_tracks.txt"
     path.write_text(LINES + "TR3<SEP>SO3\n")
     with pytest.warns(UserWarning, match="1 malformed lines"):

@@ -220,7 +220,7 @@ def test_a_zip_bomb_is_refused_by_what_it_unpacks_to(tmp_path):
         read_table(tmp_path / "lying.zip", max_bytes=1_000_000)
 
 
-def test_damaged_zip_files_are_told(tmp_path, attack):
+def test_damaged_zip_files_are_reported(tmp_path, attack):
     content = _zip(
         tmp_path / "t.zip", **{"t.csv": b"user,playlist,song\n" + LINE * 50}
     ).read_bytes()

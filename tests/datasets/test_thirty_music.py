@@ -135,7 +135,7 @@ def test_broken_json_is_repaired_where_that_is_safe(tmp_path, properties, title)
         ('playlist\t13\t-1\t{}\t{"subjects":[{"id":7}],"objects":[[]]}', "malformed objects"),
     ],
 )
-def test_malformed_lines_are_counted_and_told(tmp_path, line, reason):
+def test_malformed_lines_are_counted_and_reported(tmp_path, line, reason):
     folder = _folder(tmp_path, playlist=f"{PLAYLISTS}\n{line}")
     with pytest.warns(UserWarning, match=f"1 {reason}"):
         bunch = load_30music(folder, min_songs=1)
@@ -143,7 +143,7 @@ def test_malformed_lines_are_counted_and_told(tmp_path, line, reason):
     assert {10, 11, 12} <= set(bunch.X["playlist"])
 
 
-def test_truncated_gzip_is_told(tmp_path):
+def test_truncated_gzip_is_reported(tmp_path):
     lines = "\n".join(idomaar_playlist(i, 7, [i, i * i + 5000]) for i in range(3000))
     folder = _folder(tmp_path, playlist=None)
     packed = gzip.compress(lines.encode())

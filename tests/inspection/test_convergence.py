@@ -55,7 +55,7 @@ def test_pipelines_names_and_axes():
     assert display.plot(x="iterations", name=["again"]).lines_[0].get_label() == "again"
 
 
-def test_what_is_not_recorded_is_told():
+def test_what_is_not_recorded_is_reported():
     with pytest.raises(ValueError, match="Every history must have 'passes'; got one with"):
         ConvergenceDisplay.from_histories(HISTORIES, x="passes")
     with pytest.raises(ValueError, match="`x` must be one of"):

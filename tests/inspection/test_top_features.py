@@ -72,7 +72,7 @@ def test_pipelines_end_in_a_ranker():
     assert top_features(pipeline).equals(top_features(FITTED))
 
 
-def test_unknown_ids_are_told():
+def test_unknown_ids_are_reported():
     with pytest.raises(ValueError, match=r"`user` must be one of the \d+ users .* got 'nobody'"):
         top_features(FITTED, user="nobody")
     with pytest.raises(ValueError, match="`playlist` must be one of"):

@@ -64,9 +64,9 @@ def test_the_command_line_and_its_report_know_it(precision, X, tmp_path, capsys)
     arguments = ["compare", str(tmp_path / "playlists.csv"), "--setting", "cold-users", "--quiet"]
     arguments += ["--rankers", "popularity", "own-songs", "--metrics", "precision@5"]
     assert main([*arguments, "--out", str(tmp_path / "report")]) == 0
-    told = capsys.readouterr().out
-    assert "Precision@5" in told
-    assert "Precision@5: " in told  # who is best
+    reported = capsys.readouterr().out
+    assert "Precision@5" in reported
+    assert "Precision@5: " in reported  # who is best
     table = pd.read_csv(tmp_path / "report" / "comparison.csv")
     assert table["precision@5"].between(0, 1).all()
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ def test_ratios():
     )
 
 
-def test_bad_choices_are_told():
+def test_bad_choices_are_reported():
     with pytest.raises(ValueError, match="`average` must be 'macro' or None; got 'micro'"):
         average_playlists(np.array([1.0]), "micro", name="It")
     for k in (0, 1.5, True, "ten"):

@@ -68,7 +68,7 @@ def test_playlists_with_equal_weights_come_in_one_group():
     assert [len(playlists) for playlists, _, _ in ranking.groups()] == [5]
 
 
-def test_bad_scores_are_told():
+def test_bad_scores_are_reported():
     with pytest.raises(ValueError, match=r"two dimensions, playlists by songs; got shape \(2,\)"):
         Ranking([1, 0], [0.1, 0.2])
     with pytest.raises(ValueError, match="must have a score; got NaN for 1 of 2"):

@@ -116,7 +116,7 @@ def test_records_agree_with_themselves(record):
         ("hit_rate@0", None, "`k` must be a positive integer; got 0"),
     ],
 )
-def test_bad_names_are_told(label, k, message):
+def test_bad_names_are_reported(label, k, message):
     with pytest.raises(ValueError, match=message):
         parse_metric(label, k)
 

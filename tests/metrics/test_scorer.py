@@ -174,7 +174,7 @@ def test_all_songs_as_candidates(X):
     assert among_all < 1.0
 
 
-def test_undefined_playlists_are_told(X):
+def test_undefined_playlists_are_reported(X):
     table = drop_year(X)
     ranker = PopularityRanker().fit(table)
     rows = table[table["playlist"] == "playlist0"]
@@ -193,7 +193,7 @@ def test_scorers_travel_and_show_themselves():
     assert shown == "playlist_scoring('auc', 'spread', candidates='all')"
 
 
-def test_bad_requests_are_told():
+def test_bad_requests_are_reported():
     with pytest.raises(ValueError, match="at least one metric; got none"):
         playlist_scoring()
     with pytest.raises(ValueError, match=r"must be distinct; got \['auc', 'auc'\]"):

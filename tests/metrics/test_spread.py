@@ -49,7 +49,7 @@ def test_frequency_without_candidates():
     assert np.isnan(spread_score(None, [[1, 2]], method="frequency", ignore=[[1, 1]]))
 
 
-def test_bad_choices_are_told():
+def test_bad_choices_are_reported():
     with pytest.raises(ValueError, match="`method` must be 'softmax' or 'frequency'; got 'gini'"):
         spread_score(None, [[1, 2]], method="gini")
     with pytest.raises(ValueError, match="about all playlists together"):

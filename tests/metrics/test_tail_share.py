@@ -31,7 +31,7 @@ def test_by_hand():
     assert tail_share_score(None, [[5, 4, 3, 2, 1]], popularity=popularity, k=2) == 0.5
 
 
-def test_bad_input_is_told():
+def test_bad_input_is_reported():
     with pytest.raises(ValueError, match="`head` must be above 0 and below 1; got 1"):
         tail_share_score(None, [[1.0]], popularity=[0.5], head=1)
     with pytest.raises(ValueError, match="`popularity` must have one entry per song, 2"):

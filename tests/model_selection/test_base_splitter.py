@@ -167,14 +167,14 @@ def test_describe_tells_of_random_splits():
         (ColdUserSplit(user="owner"), "must have a user column 'owner'"),
     ],
 )
-def test_bad_requests_are_told(cv, message):
+def test_bad_requests_are_reported(cv, message):
     X = dense_table()
     assert (X["playlist"].nunique(), len(X)) == (30, 150)
     with pytest.raises(ValueError, match=message):
         list(cv.split(X))
 
 
-def test_two_owners_of_a_playlist_are_told():
+def test_two_owners_of_a_playlist_are_reported():
     X = make_playlists(random_state=0)
     X.loc[X.index[0], "user"] = "user9"
     with pytest.raises(ValueError, match="A playlist must have one owner"):

@@ -141,10 +141,10 @@ def test_playlists_without_a_date_stay_in_training():
     X["created"] = pd.to_datetime("2013-01-01") + pd.to_timedelta(X["playlist"], "D")
     X.loc[X["playlist"] % 10 == 3, "created"] = pd.NaT  # the last of each user
     cv = ColdPlaylistSplit(user_size=0.9, min_song_count=2, created="created", random_state=0)
-    with pytest.warns(UserWarning, match="Playlists without a date are not held out") as told:
+    with pytest.warns(UserWarning, match="Playlists without a date are not held out") as reported:
         ((_, test),) = cv.split(X)
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(reported) == 1
+    assert reported[0].filename == __file__
     assert X["created"].iloc[test].notna().all()
     with pytest.raises(ValueError, match="must have a column 'when' of dates"):
         next(ColdPlaylistSplit(created="when").split(X))

@@ -95,7 +95,7 @@ def test_share_of_songs():
         assert X["song"].iloc[train].nunique() == 15 - 6
 
 
-def test_bad_releases_are_told():
+def test_bad_releases_are_reported():
     X = dense_table()
     cv = ColdSongSplit(released="year")
     with pytest.raises(ValueError, match="A song must have one release; got 1 in row"):
@@ -142,11 +142,11 @@ def test_a_song_appears_with_its_first_playlist():
     assert held == held_out(X.assign(created_at=X["created_at"].dt.strftime("%Y-%m-%d")))
 
 
-def test_random_songs_are_told_of_only_if_they_were_not_asked_for():
+def test_random_songs_are_reported_of_only_if_they_were_not_asked_for():
     X = dense_table().drop(columns="year")
-    with pytest.warns(UserWarning, match=r"drawn at random: .* Name the column to use") as told:
+    with pytest.warns(UserWarning, match=r"drawn at random: .* Name the column to use") as reported:
         held = held_out(X)
-    assert len(told) == 1
+    assert len(reported) == 1
     assert held == held_out(X, released=None)
     # A year that differs between rows of one song is no release.
     with pytest.warns(UserWarning, match="drawn at random"):

@@ -22,7 +22,7 @@ def test_the_requirements_of_the_paper_hold_row_by_row(X, size, seed):
     assert X["user"].iloc[test].nunique() <= max(1, round(size * X["user"].nunique()))
 
 
-def draw_one_by_one(X, turn, n_wanted):
+def hold_out_one_by_one(X, turn, n_wanted):
     """Go through users in turn, as the paper says it."""
     held, passed_over = set(), 0
     for user in np.unique(X["user"])[np.argsort(turn)]:
@@ -42,7 +42,7 @@ def test_rounds_do_what_going_one_by_one_does(X, size, seed):
     ((_, test),) = split_or_skip(cv, X)
     n_users = X["user"].nunique()
     turn = np.random.RandomState(seed).permutation(n_users)
-    held, passed_over = draw_one_by_one(X, turn, max(1, round(size * n_users)))
+    held, passed_over = hold_out_one_by_one(X, turn, max(1, round(size * n_users)))
     assert set(X["user"].iloc[test]) == held
     counts = cv.describe()["passed_over_users: a song would leave training"]
     assert counts.tolist() == [passed_over]

@@ -199,16 +199,16 @@ def test_the_column_is_guessed():
         next(TimeSplit().split(rows.drop(columns="added_at")))
 
 
-def test_missing_dates_are_told_once():
+def test_missing_dates_are_reported_once():
     X = with_dates(dense_table())
     X.loc[X["playlist"] % 5 == 0, "created_at"] = pd.NaT
     X.loc[X.index[7], "created_at"] = pd.NaT  # the other rows of the playlist tell it
     n_playlists = X.loc[X["playlist"] % 5 == 0, "playlist"].nunique()
     message = f"got none in column 'created_at' for {n_playlists} of 30 playlists, and for"
-    with pytest.warns(UserWarning, match=message) as told:
+    with pytest.warns(UserWarning, match=message) as reported:
         splits = list(TimeSplit(3).split(X))
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(reported) == 1
+    assert reported[0].filename == __file__
     used = {row for train, test in splits for row in (*train, *test)}
     assert X["playlist"].iloc[sorted(used)].mod(5).all()
 
@@ -228,8 +228,8 @@ def test_labels_fit_what_evaluate_says():
     X = with_dates(make_playlists(random_state=0), n_days=900)
     cv = TimeSplit()
     ((train, test),) = cv.split(X)
-    judged = evaluate(PopularityRanker().fit(X.iloc[train]), X.iloc[test], "auc")
-    both = cv.label_playlists().merge(judged, on=["user", "playlist"])
+    evaluated = evaluate(PopularityRanker().fit(X.iloc[train]), X.iloc[test], "auc")
+    both = cv.label_playlists().merge(evaluated, on=["user", "playlist"])
     assert len(both) == X["playlist"].iloc[test].nunique()
 
 
@@ -246,7 +246,7 @@ def test_labels_fit_what_evaluate_says():
         (TimeSplit(cutoff=2020), "must have test rows"),
     ],
 )
-def test_bad_requests_are_told(cv, message):
+def test_bad_requests_are_reported(cv, message):
     X = with_dates(dense_table())
     if message is None:
         list(cv.split(X))  # numbers are in some order
@@ -255,7 +255,7 @@ def test_bad_requests_are_told(cv, message):
         list(cv.split(X))
 
 
-def test_dates_that_are_too_coarse_are_told():
+def test_dates_that_are_too_coarse_are_reported():
     X = with_dates(dense_table(), n_days=3)
     with pytest.raises(ValueError, match="enough distinct dates for 2 windows of 2"):
         list(TimeSplit(2, playlist_size=0.05).split(X))

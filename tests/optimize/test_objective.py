@@ -177,7 +177,7 @@ def test_a_playlists_fit_ignores_strangers():
         ({"loss": "hinge"}, ["`loss`", "'hinge'"]),
     ],
 )
-def test_bad_parameters_are_told(change, parts):
+def test_bad_parameters_are_reported(change, parts):
     with pytest.raises(ValueError) as raised:  # noqa: PT011
         make_objective(0, **change)
     assert all(part in str(raised.value) for part in parts)
@@ -228,7 +228,7 @@ def test_indices_are_of_one_type_whoever_made_them():
     assert large.indices.dtype == "int64"
 
 
-def test_bad_playlists_and_risks_are_told():
+def test_bad_playlists_and_risks_are_reported():
     with pytest.raises(ValueError, match="1 empty and 1 full"):
         MultitaskObjective([[1.0], [2.0]], [[0, 0], [1, 1], [1, 0]], [0, 0, 0])
     with pytest.raises(ValueError, match="one row per song; got 2 rows for 3 songs"):

@@ -13,7 +13,7 @@ from skmtc.optimize._pair_weights import (
 )
 
 
-def draw_pairs(seed, *, n_playlists=30, n_songs=12, n_terms=2, coef=(1.0, 0.5, 0.0), n_drawn=3):
+def sample_pairs(seed, *, n_playlists=30, n_songs=12, n_terms=2, coef=(1.0, 0.5, 0.0), n_drawn=3):
     """Draw scores and sparse features, and songs of playlists from their softmax."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=(n_playlists, n_songs, 1))
@@ -43,7 +43,7 @@ def transcribed(pairs, coef):
 @pytest.mark.parametrize("seed", range(3))
 def test_value_is_the_formula(seed):
     rng = np.random.default_rng(seed)
-    pairs = draw_pairs(seed)
+    pairs = sample_pairs(seed)
     pairs = pairs._replace(offsets=rng.uniform(0, 2, size=len(pairs.offsets)))
     coef = rng.normal(size=3)
     assert PairLikelihood(pairs).value(coef) == pytest.approx(transcribed(pairs, coef), rel=1e-12)
@@ -51,7 +51,7 @@ def test_value_is_the_formula(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_derivatives_are_those_of_the_value(seed):
-    likelihood = PairLikelihood(draw_pairs(seed))
+    likelihood = PairLikelihood(sample_pairs(seed))
     coef = np.random.default_rng(seed).normal(size=3)
     value, gradient, hessian = likelihood.derivatives(coef)
     assert value == pytest.approx(likelihood.value(coef), rel=1e-14)
@@ -64,7 +64,7 @@ def test_derivatives_are_those_of_the_value(seed):
 
 @pytest.mark.parametrize("l1", [0.0, 0.02, 0.1])
 def test_an_independent_solver_finds_nothing_lower(l1):
-    pairs = draw_pairs(1)
+    pairs = sample_pairs(1)
 
     def penalised(parts):
         return (
@@ -80,7 +80,7 @@ def test_an_independent_solver_finds_nothing_lower(l1):
 
 
 def test_the_truth_is_recovered_and_a_term_without_effect_is_zero():
-    pairs = draw_pairs(0, n_playlists=4000, coef=(2.0, 1.0, 0.0), n_drawn=1)
+    pairs = sample_pairs(0, n_playlists=4000, coef=(2.0, 1.0, 0.0), n_drawn=1)
     scale, weights = solve_pair_weights(pairs, 0.01)
     assert scale == pytest.approx(2.0, rel=0.05)
     assert weights[0] == pytest.approx(0.5, abs=0.05)
@@ -88,7 +88,7 @@ def test_the_truth_is_recovered_and_a_term_without_effect_is_zero():
 
 
 def test_the_scale_of_scores_scales_the_weights():
-    pairs = draw_pairs(2)
+    pairs = sample_pairs(2)
     scale, weights = solve_pair_weights(pairs, 0.01)
     columns = pairs.columns * [10.0, 1.0, 1.0]
     scaled = solve_pair_weights(pairs._replace(columns=columns), 0.01)
@@ -97,7 +97,7 @@ def test_the_scale_of_scores_scales_the_weights():
 
 
 def test_scores_that_mislead_do_not_turn_the_ranking_round():
-    pairs = draw_pairs(0, coef=(-1.0, 1.0, 0.0), n_playlists=200)
+    pairs = sample_pairs(0, coef=(-1.0, 1.0, 0.0), n_playlists=200)
     scale, weights = solve_pair_weights(pairs, 0.0)
     assert scale * pairs.columns[:, 0].std() == pytest.approx(SMALLEST_SPREAD)
     assert weights[0] > 0
@@ -108,7 +108,7 @@ def test_scores_that_mislead_do_not_turn_the_ranking_round():
 
 
 def test_a_candidate_may_stand_for_several():
-    pairs = draw_pairs(3, n_playlists=2, n_songs=3, n_drawn=1)
+    pairs = sample_pairs(3, n_playlists=2, n_songs=3, n_drawn=1)
     rows = [0, 0, 1, 2, 3, 4, 5]
     # A copy of a candidate that is not in the playlist adds to the sum only.
     copied = Pairs(
@@ -123,7 +123,7 @@ def test_a_candidate_may_stand_for_several():
 
 
 def test_scores_without_spread_leave_the_features():
-    pairs = draw_pairs(4, coef=(0.0, 1.0, 0.0), n_playlists=300)
+    pairs = sample_pairs(4, coef=(0.0, 1.0, 0.0), n_playlists=300)
     pairs.columns[:, 0] = 0.0
     scale, weights = solve_pair_weights(pairs, 0.01)
     assert scale == 1.0

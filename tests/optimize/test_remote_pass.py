@@ -39,7 +39,7 @@ PROBLEM = _problem()
 SOLVERS = {"prox-newton": solve_prox_newton, "owlqn": partial(solve_owlqn, max_iter=5)}
 
 
-class Watched:
+class Recorded:
     """Count what travels."""
 
     def __init__(self, monkeypatch):
@@ -65,7 +65,7 @@ _coef_here = cache(partial(_coef, n_jobs=1))
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_a_fit_has_the_same_bits_elsewhere(client, backend, solver, monkeypatch):
-    watched = Watched(monkeypatch)
+    watched = Recorded(monkeypatch)
     local = _coef_here(solver)
     assert watched.calls == 0
     with parallel_config(backend=backend):
@@ -74,7 +74,7 @@ def test_a_fit_has_the_same_bits_elsewhere(client, backend, solver, monkeypatch)
 
 
 def test_one_job_and_threads_stay_here(client, monkeypatch):
-    watched = Watched(monkeypatch)
+    watched = Recorded(monkeypatch)
     assert np.array_equal(_coef(), _coef_here("prox-newton"))
     with parallel_config(backend="dask"):
         assert np.array_equal(_coef(n_jobs=1), _coef_here("prox-newton"))
@@ -146,7 +146,7 @@ def test_a_fit_on_a_sample_of_songs_has_the_same_bits_elsewhere(
 
 
 def test_only_weights_of_shards_travel(monkeypatch):
-    watched = Watched(monkeypatch)
+    watched = Recorded(monkeypatch)
     features, membership, _ = PROBLEM
     with parallel_config(backend="loky"):
         remote = RemotePass(features, membership, 2)

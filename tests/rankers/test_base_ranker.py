@@ -173,7 +173,7 @@ def test_samples_depend_on_the_seed_alone(X, ranker):
     assert (one != other).any()
 
 
-def test_blemishes_are_counted_and_told_in_one_warning(X):
+def test_blemishes_are_counted_and_reported_in_one_warning(X):
     songs = X.drop_duplicates("song")
     full = songs.assign(playlist="full", user="user0", age=X["age"].iloc[0], country="AU")
     blemished = pd.concat([X, X.iloc[:3], full])
@@ -212,12 +212,12 @@ def _queries(**changes):
         ({"sample": True, "temperature": 0}, "`temperature` must be above 0; got 0"),
     ],
 )
-def test_bad_requests_are_told(ranker, options, message):
+def test_bad_requests_are_reported(ranker, options, message):
     with pytest.raises(ValueError, match=message):
         ranker.recommend(_queries(), **({"n_recommendations": 1} | options))
 
 
-def test_a_playlist_with_too_much_seen_is_told(X, ranker):
+def test_a_playlist_with_too_much_seen_is_reported(X, ranker):
     n_seen = (X["playlist"] == "playlist3").sum()
     n_songs = len(ranker.songs_)
     message = f"{n_songs}, of which a playlist already has {n_seen}; got {n_songs}"
@@ -231,7 +231,7 @@ def test_a_known_playlist_keeps_its_owner(X, ranker):
         ranker.predict(row)
 
 
-def test_ids_of_another_type_are_told(X, ranker):
+def test_ids_of_another_type_are_reported(X, ranker):
     with pytest.raises(TypeError, match="user ids must be of the same type"):
         ranker.recommend(pd.DataFrame({"user": [3]}))
     with pytest.raises(ValueError, match="must have a song id"):

@@ -218,9 +218,9 @@ def test_verbose_prints_a_line_per_iteration(X, capsys):
 
 def test_html_repr_links_to_the_documentation_if_there_is_one(ranker, monkeypatch):
     pages = {"Documentation": "https://example.org/pages"}
-    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", dict)
+    monkeypatch.setattr("skmtc._utils.doc_link.project_urls", dict)
     assert "skmtc.MultitaskPlaylistRanker.html" not in ranker._repr_html_()
-    monkeypatch.setattr("skmtc.rankers._base_ranker.project_urls", lambda: pages)
+    monkeypatch.setattr("skmtc._utils.doc_link.project_urls", lambda: pages)
     assert "example.org/pages/generated/skmtc.MultitaskPlaylistRanker.html" in ranker._repr_html_()
 
 
@@ -247,11 +247,11 @@ def test_a_warning_about_sizes_does_not_contradict_itself(monkeypatch):
     ranker = MultitaskPlaylistRanker().fit(X)  # exact Hessians take sizes as they are, in silence
     assert ranker.optimality_ <= ranker.tol
     monkeypatch.setattr(_exact, "MOST_MULTIPLICATIONS", 0)  # as a large table
-    with pytest.warns(ConvergenceWarning, match=r"Feature 'year'") as told:
+    with pytest.warns(ConvergenceWarning, match=r"Feature 'year'") as reported:
         ranker.fit(X)
     assert ranker.optimality_ <= ranker.tol
-    assert "may not have converged" in str(told[0].message)
-    assert "duality gap does not confirm" in str(told[0].message)
+    assert "may not have converged" in str(reported[0].message)
+    assert "duality gap does not confirm" in str(reported[0].message)
     MultitaskPlaylistRanker(song_features=make_song_features(X)).fit(X)  # as it says, in silence
 
 
@@ -317,7 +317,7 @@ def test_song_features_are_tuned_from_outside(X):
         {"loss": "hinge"},
     ],
 )
-def test_bad_parameters_are_told_before_any_work(change):
+def test_bad_parameters_are_reported_before_any_work(change):
     ((name, value),) = change.items()
     with pytest.raises(ValueError, match=f"`{name}` must be .*; got {value!r}. Change"):
         MultitaskPlaylistRanker(**change).fit(None)
@@ -327,7 +327,7 @@ def test_bad_parameters_are_told_before_any_work(change):
 
 
 def _halves(X, n_new=12):
-    """Give the rows of all users but some, and of these."""
+    """Return the rows of all users but some, and of these."""
     is_new = X["user"].isin(X["user"].unique()[-n_new:])
     return X[~is_new], X[is_new]
 
@@ -347,7 +347,7 @@ def _assert_unchanged(ranker, before):
 
 
 def _own_problem(ranker, user):
-    """Give the oracle's value of one user's problem, and the value of the ranker's weights."""
+    """Return the oracle's value of one user's problem, and the value of the ranker's weights."""
     u = ranker.users_.tolist().index(user)
     rows = np.flatnonzero(ranker.user_of_playlist_ == u)
     objective = FixedShared(

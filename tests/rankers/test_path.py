@@ -41,7 +41,7 @@ def test_a_path_needs_fewer_passes(X):
     assert passes < 0.6 * alone
 
 
-def test_bad_requests_are_told(X):
+def test_bad_requests_are_reported(X):
     with pytest.raises(ValueError, match=r"got \['push'\]"):
         regularization_path(MultitaskPlaylistRanker(), X, [{"push": 2.0}])
     with pytest.raises(ValueError, match=r"`solver` among \['prox-newton'\]; got"):

@@ -27,7 +27,7 @@ FEATURES = make_column_transformer(("passthrough", COLUMNS))
 
 
 def _target(ranker, playlists):
-    """Give the mean membership of the songs in some playlists."""
+    """Return the mean membership of the songs in some playlists."""
     rows = ranker.membership_[playlists].toarray() > 0
     return rows.mean(axis=0)
 

@@ -218,6 +218,8 @@ def test_the_picture_shows_the_rankers():
     page = estimator_html_repr(StackingRanker(PARTS))
     assert "popularity" in page
     assert "MultitaskPlaylistRanker" in page
+    page = estimator_html_repr(StackingRanker([("mine", PopularityRanker()), ("other", "drop")]))
+    assert page.count('class="sk-parallel-item"') == 2
 
 
 def test_id_columns_of_the_stack_hold_for_all():

@@ -86,7 +86,7 @@ class Features:
             code["playlist_features"] = f"make_playlist_features({_code(self.playlists)})"
         return code
 
-    def told(self):
+    def describe(self):
         """Return one line with the columns that are used, and why others are left out."""
         vector = self.songs.vector
         used = [c for c in self.songs.used if c != self.songs.song and c not in vector]
@@ -94,8 +94,8 @@ class Features:
         parts = [f"songs are described by {', '.join(used) or 'their playlists only'}"]
         others = {"users": self.users.used, "playlists": self.playlists.used}
         parts += [f"{who} by {', '.join(columns)}" for who, columns in others.items() if columns]
-        told = ", ".join(f"{column} ({reason})" for column, reason in self._unused().items())
-        return printable("; ".join(parts) + (f"; not used: {told}" if told else ""))
+        unused = ", ".join(f"{column} ({reason})" for column, reason in self._unused().items())
+        return printable("; ".join(parts) + (f"; not used: {unused}" if unused else ""))
 
     def _unused(self):
         """Return why columns describe neither songs, users nor playlists, without ids."""

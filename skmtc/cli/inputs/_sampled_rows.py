@@ -66,8 +66,8 @@ def _frequent_songs(X, table, max_songs, rng):
     kept = counts.sort_values(ascending=False, kind="stable").index[:max_songs]
     left = X[X[table.song].isin(kept)]
     before, after = (frame[table.playlist].value_counts() for frame in (X, left))
-    enough = (after >= FEWEST_LEFT) | (after == before.reindex(after.index))
-    return left[left[table.playlist].isin(after.index[enough])]
+    is_kept = (after >= FEWEST_LEFT) | (after == before.reindex(after.index))
+    return left[left[table.playlist].isin(after.index[is_kept])]
 
 
 def _some_users(X, table, max_rows, rng):

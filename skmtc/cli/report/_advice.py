@@ -28,11 +28,12 @@ def advice(comparison):
         return ""
     labels = _ranked_by(comparison)
     wins = sum(best_of(comparison)[label][name] for label in labels)
-    told = f"Use {words(name)}: best, or tied with the best, by {wins} of {len(labels)} metrics"
+    sentence = f"Use {words(name)}: best, or tied with the best, by {wins} of {len(labels)} metrics"
     if len(labels) == 1:
-        told = f"Use {words(name)}: it is best"
+        sentence = f"Use {words(name)}: it is best"
     seconds = comparison.rows.at[name, "fit_time"]
-    return f"{told}; it is fitted in {'less than 1 s' if seconds < 1 else f'{seconds:.0f} s'} here."
+    time = "less than 1 s" if seconds < 1 else f"{seconds:.0f} s"
+    return f"{sentence}; it is fitted in {time} here."
 
 
 def ranker_code(name, table, features, *, new_songs=False, parameters=None):

@@ -135,7 +135,7 @@ def report_html(found, table, features, figures, left="", codes=None):
 <h1>Cold-start playlist recommendation</h1>
 <p>{escape(table.source)}: {escape(table.whole_size or table.size)}.</p>
 {_sampled(table)}
-<p class="soft">{escape(_sentence(features.told()))}</p>
+<p class="soft">{escape(_sentence(features.describe()))}</p>
 {f'<p class="left">{escape(left)}</p>' if left else ""}
 {_use(found, table, codes or {})}
 {"".join(sections)}

@@ -65,15 +65,17 @@ def _verdict(label, found):
     if len(found) < 2 or not found["verdict"].all():
         return ""
     first, is_tied = found.index[0], found["verdict"] == "tied"
-    told = f"{column_name(label)}: {words(first)} is best ({cell(label, found['mean'].iloc[0])})"
+    sentence = (
+        f"{column_name(label)}: {words(first)} is best ({cell(label, found['mean'].iloc[0])})"
+    )
     if is_tied.any():
-        told += f", tied with {_listed([words(name) for name in found.index[is_tied]])}"
+        sentence += f", tied with {_listed([words(name) for name in found.index[is_tied]])}"
     worse = found[found["verdict"] == "worse"]
     if len(worse) == 0:
-        return f"{told}; no ranker is told apart from it."
+        return f"{sentence}; no ranker is told apart from it."
     row = worse.iloc[0]
     ahead = [cell(label, -row[name]) for name in ("difference", "high", "low")]
-    return f"{told}, ahead of {words(worse.index[0])} by {ahead[0]} ({ahead[1]} to {ahead[2]})."
+    return f"{sentence}, ahead of {words(worse.index[0])} by {ahead[0]} ({ahead[1]} to {ahead[2]})."
 
 
 def _listed(names):

@@ -77,7 +77,7 @@ def sample_songs(rng, features, user_coef, playlist_coef, owner, lengths, *, rep
         start, length = start_of_playlist[playlist], lengths[playlist]
         songs = drawn[start : start + length]
         if repeat:
-            songs[:] = _draw_with_repeats(rng, _weights(scores), times_had, length, repeat)
+            songs[:] = _sample_with_repeats(rng, _weights(scores), times_had, length, repeat)
             times_had[songs] += 1
         else:
             songs[:] = sample_distinct(rng, _weights(scores), length)
@@ -101,7 +101,7 @@ def sample_distinct(rng, weights, size):
     return chosen[:size]
 
 
-def _draw_with_repeats(rng, weights, times_had, size, repeat):
+def _sample_with_repeats(rng, weights, times_had, size, repeat):
     """Sample some songs that the user has, the others by their weights, in random order."""
     n_repeated = min(rng.binomial(size, repeat), np.count_nonzero(times_had))
     repeated = sample_distinct(rng, times_had.copy(), n_repeated)

@@ -64,15 +64,15 @@ class PopularSongs:
         """The number of communities."""
         return len(self.starts_of_community) - 1
 
-    def draw(self, rng, first, stop):
-        """Draw one song from each range of songs, in proportion to popularity."""
+    def sample(self, rng, first, stop):
+        """Sample one song from each range of songs, in proportion to popularity."""
         low, high = self.cumulated[first], self.cumulated[stop]
         points = low + rng.random(len(first)) * (high - low)
         songs = np.searchsorted(self.cumulated, points, side="right") - 1
         return np.clip(songs, first, stop - 1)  # rounding may put a point at the very end
 
-    def draw_community(self, rng, size):
-        """Draw communities in proportion to the popularity of their songs."""
+    def sample_communities(self, rng, size):
+        """Sample communities in proportion to the popularity of their songs."""
         at = self.cumulated[self.starts_of_community]
         points = rng.random(size) * at[-1]
         return np.searchsorted(at, points, side="right").clip(1, self.n_communities) - 1
@@ -140,9 +140,9 @@ def sample_block(rng, songs, tastes, *, mean_length):
         shape=LENGTH_SHAPE,
     )
     first = np.where(
-        rng.random(len(tastes)) < LOYALTY, tastes, songs.draw_community(rng, len(tastes))
+        rng.random(len(tastes)) < LOYALTY, tastes, songs.sample_communities(rng, len(tastes))
     )
-    second = songs.draw_community(rng, len(tastes))
+    second = songs.sample_communities(rng, len(tastes))
     # 1. Draw more songs than needed, each from its playlist's communities or from all songs.
     playlists = np.repeat(np.arange(len(tastes)), (lengths * (1 + SPARE_SHARE)).astype(int) + SPARE)
     source = rng.random(len(playlists))
@@ -152,13 +152,13 @@ def sample_block(rng, songs, tastes, *, mean_length):
     stop = np.where(is_global, len(songs.ids), songs.starts_of_community[community + 1])
     empty = start == stop  # a small catalogue may have communities without songs
     start[empty], stop[empty] = 0, len(songs.ids)
-    chosen = songs.draw(rng, start, stop)
+    chosen = songs.sample(rng, start, stop)
     # 2. Songs by the artist of the last song that was drawn otherwise.
     follows = (source >= FIRST + SECOND) & ~is_global & (np.diff(playlists, prepend=-1) == 0)
     last = np.maximum.accumulate(np.where(follows, 0, np.arange(len(chosen))))
     artist = songs.artist_of_song[chosen[last[follows]]]
     bounds = songs.starts_of_artist
-    chosen[follows] = songs.draw(rng, bounds[artist], bounds[artist + 1])
+    chosen[follows] = songs.sample(rng, bounds[artist], bounds[artist + 1])
     # 3. Keep each song of a playlist once, and as many songs as the playlist has.
     kept = np.sort(np.unique(playlists * len(songs.ids) + chosen, return_index=True)[1])
     playlists, chosen = playlists[kept], chosen[kept]

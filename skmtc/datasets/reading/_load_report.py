@@ -41,16 +41,16 @@ class LoadReport:
             "repaired": {reason: n for reason, n in self.repaired.items() if n},
         }
 
-    def tell(self, stacklevel):
+    def warn(self, stacklevel):
         """Warn of what was dropped because it could not be read."""
-        told = [
+        parts = [
             f"{count} {reason}"
             for reason, count in self.dropped.items()
             if count and reason not in self._asked_for
         ]
-        if told:
+        if parts:
             warnings.warn(
-                f"Not all of {self.name} could be read; left out: {', '.join(told)}. The counts "
+                f"Not all of {self.name} could be read; left out: {', '.join(parts)}. The counts "
                 "are in `dropped`.",
                 stacklevel=stacklevel,
             )

@@ -131,7 +131,7 @@ def to_bunch(memberships, songs, users, join, load_report, description):
     columns |= {c: _take(songs[c], codes) for c in songs if c not in NAME_COLUMNS}
     if users is not None:
         columns |= {c: _take(users[c], of_rows) for c in users}
-    load_report.tell(stacklevel=4)
+    load_report.warn(stacklevel=4)
     return Bunch(
         X=pd.DataFrame(columns),
         songs=songs,

@@ -12,6 +12,8 @@ from skmtc.optimize._pass import mostly_zero
 
 Array = NDArray[np.floating[Any]]
 
+# Bounds of a scale, so that a single secant neither makes the next step too long nor stops a
+# playlist for many iterations.
 SMALLEST_SCALE = 0.4
 LARGEST_SCALE = 1e4
 # Secants of steps shorter than this, in the metric of the covariance, are rounding, and so are
@@ -72,6 +74,7 @@ class SplitFeatures:
         inside, across = np.zeros((len(many),) * 2), np.zeros((len(few), len(many)))
         sparse = self._sparse
         for rows in row_batches(self.shape[0], 32 * max(len(many), 1)):
+            # Blocks: [dense' W dense, (sparse' W dense)'; sparse' W dense, sparse' W sparse]
             some = self._dense[rows]
             if centre.any():
                 some = some - centre.astype(dtype)
@@ -137,7 +140,7 @@ def learn_curvature(
     change: Array,
     covariance: Array,
     *,
-    forget: float = 0.0,
+    keep: float = 0.0,
 ) -> Curvature:
     """Learn scales and BFGS pairs from a step between two passes.
 
@@ -155,24 +158,27 @@ def learn_curvature(
     covariance : ndarray of shape (n_features, n_features)
         Shared covariance.
 
-    forget : float, default=0.0
-        A scale falls at most to this share of what it was.
+    keep : float, default=0.0
+        Smallest ratio of a new scale to the one before.
 
     Returns
     -------
     curvature : Curvature
         What is known now.
     """
+    # With y the change of the gradient along the step d, the secant is tau = d.y / d'Cd.
     image = step @ covariance
     length = row_dots(image, step)
-    bend = row_dots(change, step)
-    moved = (length > SHORTEST_STEP) & np.isfinite(bend) & np.isfinite(length)
+    curved = row_dots(change, step)
+    moved = (length > SHORTEST_STEP) & np.isfinite(curved) & np.isfinite(length)
     safe_length = np.where(moved, length, 1.0)
-    secant = np.where(moved, bend / safe_length, curvature.scale)
-    scale = np.clip(np.maximum(secant, forget * curvature.scale), SMALLEST_SCALE, LARGEST_SCALE)
+    secant = np.where(moved, curved / safe_length, curvature.scale)
+    scale = np.clip(np.maximum(secant, keep * curvature.scale), SMALLEST_SCALE, LARGEST_SCALE)
     scale = scale.astype(curvature.scale.dtype)
-    learns = moved & (bend > SMALLEST_CHANGE)
+    # BFGS: A = tau C - p p' + q q' with p = tau C d / sqrt(tau d'Cd) and q = y / sqrt(d.y), so that
+    # A d = y.
+    learns = moved & (curved > SMALLEST_CHANGE)
     removed = image * np.sqrt(scale * learns / safe_length)[:, None]
     added = np.where(learns[:, None], change, 0.0)
-    added /= np.sqrt(np.where(learns, bend, 1.0))[:, None]
+    added /= np.sqrt(np.where(learns, curved, 1.0))[:, None]
     return Curvature(scale, removed, added.astype(scale.dtype, copy=False))

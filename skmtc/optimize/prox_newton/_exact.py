@@ -33,7 +33,7 @@ MOST_MULTIPLICATIONS = 1e9
 MOST_WEIGHTS = 100_000
 # Collinear features have no curvature along their difference: this share of the diagonal is added.
 RIDGE = 1e-9
-TINY = 1e-30
+TINY = 1e-30  # keeps divisions by losses or curvatures of zero finite
 # The l1 norms are smoothed within this distance of zero, in units of a weight that changes scores
 # by one, and at each for at most so many Newton steps.
 SMOOTHINGS = 10.0 ** np.arange(0, -12, -1)
@@ -41,6 +41,7 @@ STEPS_PER_SMOOTHING = 8
 # Dual variables stay inside their bounds by this factor. A weight of zero whose dual variable is
 # at most that close to its bound is kept this far from zero, at the last smoothing.
 INSIDE, ZERO_BELOW = 1 - 1e-6, 1e-7
+# 0.4^16 = 4e-7: a step that lowers nothing at this size is at the limit of rounding.
 MAX_BACKTRACKS = 16
 BACKTRACK = 0.4
 # Share of the decrease of the model that the objective must show.
@@ -216,6 +217,7 @@ class ExactModel:
             left = (force - (stiff @ answer[:, :, -1:])[:, :, 0]).sum(axis=0)
             schur[np.diag_indices(len(dmu))] += mu_curve + RIDGE * self.diagonal.sum(axis=0)
             dmu = -np.linalg.solve(schur, left + mu_slope)
+        # 4. Substitute back: users given dmu, playlists given both. v <- slope + curvature * step.
         da = -answer[:, :, -1] - answer[:, :, :-1] @ dmu
         moved = dmu + self.users.spread(da)
         db = -solved[:, :, -1] - np.einsum("nij,nj->ni", solved[:, :, :-1], moved)
@@ -311,11 +313,8 @@ class ExactNewton:
         by_user = by_user + user_l2 * np.einsum("ud,ud->u", at.user, at.user)
         return np.asarray(by_user + shared_l1 * np.abs(at.shared).sum() / len(at.user))
 
-    def expand(self, at: Coefficients) -> Expansion2:
-        """Expand the losses at some coefficients."""
-        return self.losses.expand(self.weights(at))
-
-    def step(self, at: Coefficients, expansion: Expansion2) -> "Move":
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
+    def step(self, at: Coefficients, expansion: Expansion2) -> Move:
         """Take one Newton step with a line search.
 
         Parameters
@@ -331,10 +330,7 @@ class ExactNewton:
         move : Move
             Where it ended.
         """
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return self._step(at, expansion)
-
-    def _step(self, at: Coefficients, expansion: Expansion2) -> "Move":
+        # Minimise the model, bound by its decrement, and search along the step.
         model = ExactModel(
             expansion, at, self.users, self.penalties, fixed_shared=self.fixed_shared
         )
@@ -396,19 +392,23 @@ class ExactSolver(SolverState):
     def __init__(self, objective: MultitaskObjective, tol: float) -> None:
         super().__init__(objective, tol)
         self.losses = ExactLosses(self.problem.objective, self.problem.features)
-        self.converged = False
 
     def forget_history(self) -> None:
-        """Start to count anew."""
+        """Reset the history and all counts of iterations."""
         super().forget_history()
-        self.converged = False
+        self._certified = False
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last step certified the suboptimality, by its decrement or the gap."""
+        return self._certified
 
     def start(self, coef0: Array | None) -> Iterate:
         """Evaluate `coef0` and zeros; return the one with the lower objective."""
         shape = (self.problem.given.shape[0], self.problem.given.n_features)
-        point = self._iterate(coefficients_of(self.problem, np.zeros(shape)))
+        point = self._evaluate(coefficients_of(self.problem, np.zeros(shape)))
         if coef0 is not None:
-            given = self._iterate(coefficients_of(self.problem, coef0))
+            given = self._evaluate(coefficients_of(self.problem, coef0))
             if self.problem.value(given) < self.problem.value(point):
                 point = given
         if not self.history["objective"]:
@@ -421,21 +421,21 @@ class ExactSolver(SolverState):
             self.losses, self.problem.users, self.problem.penalties, fixed_shared=False
         )
         at = Coefficients(*split_totals(self.problem, point))
-        expansion = newton.expand(at)
+        expansion = self.losses.expand(newton.weights(at))
         move = newton.step(at, expansion)
         self.passes += 1
         self.predicted = float(move.bounds[0])
         fell = bool(move.decreases.sum() > 0)
         self.null_steps = 0 if fell else self.null_steps + 1
-        new = self._iterate(move.at) if fell else point
+        new = self._evaluate(move.at) if fell else point
         # The suboptimality before the step bounds the one after it.
         self.record(new)
         newest = self.newest()
-        certified = newest["optimality"] <= SAFETY * self.tol
-        self.converged = certified or newest["dual_gap"] <= self.tol
+        small_decrement = newest["optimality"] <= SAFETY * self.tol
+        self._certified = small_decrement or newest["dual_gap"] <= self.tol
         return new
 
-    def _iterate(self, at: Coefficients) -> Iterate:
+    def _evaluate(self, at: Coefficients) -> Iterate:
         """Evaluate coefficients, with gradients."""
         user = at.user + at.shared
         weights = self.problem.users.spread(user) + at.playlist

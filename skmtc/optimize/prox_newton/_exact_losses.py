@@ -98,6 +98,7 @@ class ExactLosses:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.is_ranking:
                 return self._ranking(scores, inside, rows)
+            # phi = v / (push M+) sum_own exp(-push s) + v / M- sum_others exp(s)
             counts = inside.sum(axis=1, keepdims=True)
             others = self._negative_weights[rows, None]
             pull = np.exp(np.where(inside, -self.push * scores, -np.inf)) * (weight / counts)
@@ -111,6 +112,7 @@ class ExactLosses:
 
     def _ranking(self, scores: Array, inside: Mask, rows: slice) -> tuple[Array, Array, Array]:
         """Expand exp(psi), psi = log-sum-exp(-p s) / p over the songs + log-mean-exp(s) outside."""
+        # d psi / ds = rest - pull, the softmax outside and inside
         pull, log_pull = _softmax(np.where(inside, -self.push * scores, -np.inf))
         rest, log_rest = _softmax(self._negative_scores(scores, inside))
         log_rest -= np.log(self._negative_weights[rows])
@@ -132,6 +134,7 @@ class ExactLosses:
         change = np.empty(len(step))
         for rows, inside in self._batches(len(step)):
             scores = np.abs(step[rows] @ self.features.T)
+            # Exponents are -push * s of own songs and s of the others.
             scores *= np.where(inside, self.push, self._has_weight)
             change[rows] = scores.max(axis=1)
         return change

@@ -25,25 +25,24 @@ from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem, Totals
 from skmtc.optimize.prox_newton._prox_newton import (
     LOOSE_GAP,
     MOST_SHORT_STEPS,
-    WORTHWHILE,
+    NEGLIGIBLE_DECREASE,
     ProxNewton,
 )
-from skmtc.optimize.prox_newton._solver import MAX_NULL_STEPS
-from skmtc.optimize.prox_newton._state import user_gaps
+from skmtc.optimize.prox_newton._state import MAX_NULL_STEPS, user_gaps
 
 Array = NDArray[np.float64]
 
 HISTORY = ("objective", "optimality", "users", "seconds")
 # An iteration should bring at least this share of the predicted decrease.
 MIN_GAIN_RATIO = 0.25
-PROHIBITIVE = 1e9  # a penalty that no playlist's weights outweigh
+LARGE_L1 = 1e9  # a penalty that no playlist's weights outweigh
 PER_USER = (
     "chosen",
     "done",
     "optimality",
     "converged_users",
     "short",
-    "stuck",
+    "rejections",
     "gains",
     "unsure",
     "overshot",
@@ -52,14 +51,16 @@ PER_USER = (
 )
 # If the duality gap is at most this many times `tol`, a short sweep ends the search. Otherwise
 # steps may be short because directions are flat: sweeps then go on until steps are below this share
-# of the bound of a fit, whose shared weights move anyway.
-CLOSE = 10.0
-SHARPER = 0.03
+# of the bound of a fit, where the shared weights move as well, so that exact sweeps are wasted.
+SMALL_GAP = 10.0
+SWEEP_TOL = 0.03
 # After this many iterations, each one doubles the number of steps in a sweep: few users are left,
 # and passes over the data do not help if the surrogate is far from its minimum.
-EASY_ITERATIONS = 4
+FIXED_STEPS_ITERATIONS = 4
 MOST_STEPS = 128
-ENOUGH = 12  # short steps, weighted by confidence, that end the search
+# Short steps in a row that end the search, weighted by confidence: one whose model was right counts
+# for all of them, one whose model was wrong for half, one after a sweep that overshot for a sixth.
+SHORT_STEP_BUDGET = 12
 
 
 class FixedShared(MultitaskObjective):
@@ -136,7 +137,11 @@ def solve_users(
 
     The steps are those of :func:`solve_prox_newton`, without the ones of the shared weights. Users
     are independent: each is done when its own problem is solved to `tol`, by its duality gap or by
-    short steps, and the others go on without it.
+    short steps, and the others go on without it. In each iteration:
+
+    1. minimise the surrogate of each user; drop the users whose predicted decrease is negligible;
+    2. evaluate the new point by a pass over the data, backtrack user by user, learn the curvature;
+    3. drop the users that are done.
 
     Parameters
     ----------
@@ -165,31 +170,31 @@ def solve_users(
     result : SolverResult
         The coefficients found. `optimality` is the largest of all users.
     """
-    solver = UsersOnly(objective, tol, random_state)
-    ledger = _LoadReport(solver)
+    solver = FixedSharedSolver(objective, tol, random_state)
+    results = _Results(solver)
     with solver.threads.one_blas_thread():
         point = solver.start(coef0)
-        ledger.note(solver, point)
+        results.append(solver, point)
         iteration, message = 0, "max_iter was reached"
         while not solver.done.all() and iteration < max_iter:
-            solver, point = solver.without_done(point)
+            solver, point = solver.without_done(point)  # 3.
             if is_small(solver.objective):
                 point = solver.newton_step(point)
             else:
-                solver.sweep(point)
-                ledger.write(solver, point)
+                solver.sweep(point)  # 1.
+                results.write(solver, point)
                 solver, point = solver.without_done(point)
                 if not solver.done.all():
-                    point = solver.step(point)
+                    point = solver.step(point)  # 2.
             iteration += 1
-            newest = ledger.note(solver, point)
+            newest = results.append(solver, point)
             if callback is not None and callback(newest | {"iteration": iteration}):
                 message = "the callback asked to stop"
                 break
-    return ledger.result(iteration, message)
+    return results.result(iteration, message)
 
 
-class UsersOnly(ProxNewton):
+class FixedSharedSolver(ProxNewton):
     """The state of the solver between iterations.
 
     Attributes
@@ -214,7 +219,7 @@ class UsersOnly(ProxNewton):
         self.done = np.zeros(n_users, dtype=bool)
         self.optimality = np.full(n_users, np.inf)
         self.converged_users = np.zeros(n_users, dtype=bool)
-        self.short, self.stuck = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
+        self.short, self.rejections = np.zeros(n_users, dtype=int), np.zeros(n_users, dtype=int)
         self.gains = np.full(n_users, np.inf)
         # Whether the model mispredicted the last step, whether the last sweep had to backtrack, and
         # whether its steps became short.
@@ -241,7 +246,7 @@ class UsersOnly(ProxNewton):
         self.curvature = Curvature(self.curvature.scale, None, None)
         self._take_covariance(point.totals)
         self.swept = point.totals
-        self._judge(point)
+        self._check_users(point)
         return point
 
     def _at_shared(self) -> Iterate:
@@ -256,11 +261,12 @@ class UsersOnly(ProxNewton):
         """Minimise the surrogate; a user whose predicted decrease is not worth a pass is done."""
         before, damping = self.problem.user_values(point, point.shared), self.damping
         self.swept = self._sweep_all(point)
+        # A user overshot if its sweep had to backtrack, which raises its damping.
         self.overshot = self.problem.users.sum(self.damping > damping) > 0
-        self.step_converged |= self.gaps <= CLOSE * self.tol * before
+        self.step_converged |= self.gaps <= SMALL_GAP * self.tol * before
         sure = self.step_converged & ~self.overshot & ~self.unsure & (not self.users_first)
         sure &= self._gap_is_tight_for(before)
-        finished = sure & (self.gains <= WORTHWHILE * self.tol * before)
+        finished = sure & (self.gains <= NEGLIGIBLE_DECREASE * self.tol * before)
         self.optimality = np.where(finished, self.gains / before, self.optimality)
         self.converged_users |= finished
         self.done |= finished
@@ -276,17 +282,22 @@ class UsersOnly(ProxNewton):
         # Short steps teach no curvature: inflate it where the predicted decrease was too large.
         wrong = rejected | (fell < MIN_GAIN_RATIO * self.gains)
         self._inflate_curvature(wrong)
+        # What a short step still gains bounds what is left, whether predicted or found.
         self.gains = np.maximum(self.gains, fell)
         # As in `ProxNewton`, a second short step must confirm the first if the model was wrong; if
         # the sweep overshot, several with more damping must.
         self.unsure = wrong | (self.problem.given.loss == "ranking")
-        weight = np.where(self.overshot, ENOUGH // 6, np.where(self.unsure, ENOUGH // 2, ENOUGH))
-        is_short = self.step_converged & (self.gains <= WORTHWHILE * self.tol * before)
+        weight = np.where(
+            self.overshot,
+            SHORT_STEP_BUDGET // 6,
+            np.where(self.unsure, SHORT_STEP_BUDGET // 2, SHORT_STEP_BUDGET),
+        )
+        is_short = self.step_converged & (self.gains <= NEGLIGIBLE_DECREASE * self.tol * before)
         is_short &= not self.users_first
         self.users_first = False
         self.short = np.where(is_short, self.short + weight, 0)
-        self.stuck = np.where(rejected, self.stuck + 1, 0)
-        self._judge(new)
+        self.rejections = np.where(rejected, self.rejections + 1, 0)
+        self._check_users(new)
         return new
 
     def newton_step(self, point: Iterate) -> Iterate:
@@ -295,18 +306,18 @@ class UsersOnly(ProxNewton):
         losses = ExactLosses(problem.objective, problem.features)
         newton = ExactNewton(losses, problem.users, problem.penalties, fixed_shared=True)
         at = Coefficients(*split_totals(problem, point))
-        move = newton.step(at, newton.expand(at))
+        move = newton.step(at, losses.expand(newton.weights(at)))
         values = newton.values(move.at, move.losses)
         self.optimality = move.bounds / values
         self.converged_users = self.converged_users | (self.optimality <= SAFETY * self.tol)
-        self.stuck = np.where(move.decreases > 0, 0, self.stuck + 1)
-        self.done = self.converged_users | (self.stuck >= MAX_NULL_STEPS)
+        self.rejections = np.where(move.decreases > 0, 0, self.rejections + 1)
+        self.done = self.converged_users | (self.rejections >= MAX_NULL_STEPS)
         user = move.at.user + point.shared
         totals = Totals(problem.users.spread(user) + move.at.playlist, user)
         nothing = np.empty((len(move.losses), 0))
         return Iterate(totals, point.shared, nothing, nothing, move.losses, nothing)
 
-    def _judge(self, point: Iterate) -> None:
+    def _check_users(self, point: Iterate) -> None:
         """Decide which users are done, by the duality gap or by short steps."""
         values = self.problem.user_values(point, point.shared)
         self.gaps = user_gaps(
@@ -319,16 +330,18 @@ class UsersOnly(ProxNewton):
             self.problem.penalties,
         )
         self.optimality = np.minimum(self.gaps, self.gains) / values
-        is_short = (self.short >= ENOUGH) & self._gap_is_tight_for(values)
+        is_short = (self.short >= SHORT_STEP_BUDGET) & self._gap_is_tight_for(values)
         self.converged_users = (self.gaps <= self.tol * values) | is_short
-        stalled = (self.stuck >= MAX_NULL_STEPS) | (self.short >= MOST_SHORT_STEPS * ENOUGH)
+        stalled = (self.rejections >= MAX_NULL_STEPS) | (
+            self.short >= MOST_SHORT_STEPS * SHORT_STEP_BUDGET
+        )
         self.done = self.converged_users | stalled
 
     def _gap_is_tight_for(self, values: Array) -> NDArray[np.bool_]:
         """Check for which users the duality gap does not contradict a suboptimality of `tol`."""
         return np.asarray(self.gaps <= LOOSE_GAP * np.sqrt(self.tol) * values)
 
-    def without_done(self, point: Iterate) -> tuple["UsersOnly", Iterate]:
+    def without_done(self, point: Iterate) -> tuple["FixedSharedSolver", Iterate]:
         """Return the solver and the iterate of the users that are not done.
 
         They are the same objects until a tenth of the playlists belong to users that are done.
@@ -361,13 +374,13 @@ class UsersOnly(ProxNewton):
         problem = self.problem
         penalties = problem.penalties
         if self.users_first:
-            penalties = penalties._replace(playlist_l1=PROHIBITIVE)
+            penalties = penalties._replace(playlist_l1=LARGE_L1)
         inner = InnerProblem(
             problem,
             self._expansion(point),
             self.threads,
             penalties=penalties,
-            tol=SHARPER * self.tol,
+            tol=SWEEP_TOL * self.tol,
         )
         # One sweep per pass: without steps of the shared weights, more do not pay.
         totals, self.gains, self.damping, self.step_converged = inner.sweep(
@@ -376,14 +389,14 @@ class UsersOnly(ProxNewton):
         return totals
 
     def _n_steps(self) -> int:
-        doublings = max(0, self.n_iterations - EASY_ITERATIONS)
+        doublings = max(0, self.n_iterations - FIXED_STEPS_ITERATIONS)
         return int(min(SWEEP_STEPS * 2**doublings, MOST_STEPS))
 
 
-class _LoadReport:
+class _Results:
     """The newest totals of all users, also of those that are done."""
 
-    def __init__(self, solver: UsersOnly) -> None:
+    def __init__(self, solver: FixedSharedSolver) -> None:
         self.problem = solver.problem
         shape = (solver.objective.n_playlists, solver.problem.given.n_features)
         users = (solver.objective.n_users, shape[1])
@@ -393,7 +406,7 @@ class _LoadReport:
         self.step_converged = np.zeros(users[0], dtype=bool)
         self.history: dict[str, list[Any]] = {name: [] for name in HISTORY}
 
-    def write(self, solver: UsersOnly, point: Iterate) -> None:
+    def write(self, solver: FixedSharedSolver, point: Iterate) -> None:
         """Store the weights and values of the users that go on."""
         going_on = np.zeros(len(self.values), dtype=bool)
         going_on[solver.chosen] = True
@@ -404,7 +417,7 @@ class _LoadReport:
         self.step_converged[going_on] = solver.converged_users
         self.shared = point.shared
 
-    def note(self, solver: UsersOnly, point: Iterate) -> dict[str, Any]:
+    def append(self, solver: FixedSharedSolver, point: Iterate) -> dict[str, Any]:
         """Store the weights and values of users; return the newest entry of the history."""
         self.write(solver, point)
         entry = {

@@ -16,14 +16,18 @@ from skmtc.optimize.prox_newton._user_step import End, sweep_users
 
 Array = NDArray[np.floating[Any]]
 
+# Most sweeps between two passes: the surrogate is right near its point only, so its exact minimum
+# is not needed.
 MAX_SWEEPS = 4
 # Most steps of a sweep, where a pass over the data follows anyway.
 SWEEP_STEPS = 16
 # Sweeps go on while one brings more than this share of the decrease of all sweeps.
-WORTHWHILE = 0.15
+MIN_SWEEP_SHARE = 0.15
 # A step in a sweep lowers the surrogate by about half its squared length; a user goes on while that
 # is more than this share of what `tol` allows.
 NEGLIGIBLE = 0.003
+# Factor of a rejected step of the shared weights, and the size at which they stay where they are:
+# the sweep that follows still lowers the surrogate.
 BACKTRACK = 0.35
 SMALLEST_STEP = 0.01
 
@@ -71,6 +75,10 @@ class InnerProblem:
     ) -> tuple[Totals, NDArray[np.float64], float, Array]:
         """Alternate steps of the shared weights and sweeps over users.
 
+        1. Move the shared weights with all totals, by a step of the sum of all surrogates.
+        2. Sweep over the users, with the shared weights fixed.
+        3. Set the shared weights to the best ones for the users' totals.
+
         Parameters
         ----------
         totals : Totals
@@ -99,8 +107,11 @@ class InnerProblem:
         penalties = self.penalties
         decrease = 0.0
         for _ in range(MAX_SWEEPS):
+            # 1. Shared weights, user and playlist weights fixed.
             totals, shared, gain = self.shift_shared(totals, shared)
+            # 2. User and playlist weights, shared weights fixed.
             totals, gains, damping, _ = self.sweep(totals, shared, damping)
+            # 3. min over mu of user_l2 sum_u |total_u - mu|^2 + shared_l1 |mu|_1
             nearest = closest_shared(totals.user, penalties.user_l2, penalties.shared_l1)
             gain += (
                 float(gains.sum())
@@ -109,7 +120,7 @@ class InnerProblem:
             )
             shared = nearest
             decrease += gain
-            if not gain > WORTHWHILE * decrease:
+            if not gain > MIN_SWEEP_SHARE * decrease:
                 break
         return totals, shared, decrease, damping
 
@@ -133,6 +144,7 @@ class InnerProblem:
         )
         # sum_i H_i = sum_i (model of log Z_i) + sum over songs of omega_m x_m x_m'
         hessian = outside + self.problem.split_features.gram(song_weights)
+        # min over d of g.d + d'Hd / 2 + l1 |mu + d|_1, then backtrack on the surrogate
         step = lasso_step(gradient, hessian, shared, l1)
         size = 1.0
         while size > SMALLEST_STEP and np.isfinite(step).all() and step.any():
@@ -191,7 +203,7 @@ class InnerProblem:
     def sweep_block(
         self, block: Block, start: Totals, shared: Array, damping: Array, *, n_steps: int
     ) -> End:
-        """Sweep one block of users, by the compiled loop if there is one and it pays."""
+        """Sweep one block of users, by the compiled loop if there is one and it is faster."""
         compiled = loading.compiled_sweep() if self.problem.compiled else None
         if compiled is not None:
             return self._sweep_compiled(compiled, block, start, shared, damping, n_steps)

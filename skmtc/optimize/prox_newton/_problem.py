@@ -217,7 +217,8 @@ class SortedProblem:
         starts, counts = self.users
         ends = starts + counts
         entries = self.objective.membership.indptr[ends]
-        # The songs of a block are gathered: with many features, blocks are smaller.
+        # A block ends where either the playlists or the memberships reach the next multiple. Songs
+        # of a block are gathered: with many features, blocks are smaller.
         width = max(1.0, self.given.n_features / BLOCK_FEATURES)
         work = np.maximum(ends / BLOCK_PLAYLISTS, entries / BLOCK_MEMBERSHIPS) * width
         first = np.flatnonzero(np.diff(np.floor(work).astype(int), prepend=-1))
@@ -311,6 +312,7 @@ class SortedProblem:
             shift = float(scores[problem.membership.indices].mean())
             scores -= shift
         with np.errstate(over="ignore", invalid="ignore"):
+            # Sum over others = sum over all songs, which playlists share - sum over own songs.
             exp = self._weigh(np.exp(scores))
             pushed = np.exp(-problem.push * scores)
             held = self._ones.copy()
@@ -391,6 +393,7 @@ class SortedProblem:
                 exact = tiled.negative_sums(padded[little], codes[little])
                 outside[little] = exact.exp
                 mean[little] = exact.exp_features / exact.exp[:, None]
+            # loss = v Z / M- + v / (push M+) sum exp(-push s), and its gradient
             negative = outside / objective.negative_divisors[codes]
             inverse = 1 / objective.positive_divisors[codes]
             losses = negative + own.pulled * inverse / objective.push
@@ -430,6 +433,7 @@ class SortedProblem:
         terms: RiskTerms,
         rows: NDArray[np.intp] | None = None,
     ) -> Iterate:
+        # log Z and m = grad log Z, which the next surrogate expands
         losses, gradients = playlist_losses(self.objective, terms, rows)
         with np.errstate(divide="ignore", invalid="ignore"):
             log_negative = np.log(terms.negative) + terms.shift

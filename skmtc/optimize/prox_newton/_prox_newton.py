@@ -14,10 +14,10 @@ from skmtc.optimize.prox_newton._rows import (
     EigenBasis,
     RowModel,
     active_playlists,
+    can_use_rows,
     eigen_basis,
     learn_scales,
     row_sums,
-    rows_pay,
 )
 from skmtc.optimize.prox_newton._shared import best_common_weights, closest_shared
 from skmtc.optimize.prox_newton._state import SolverState
@@ -35,29 +35,42 @@ ROUGH_ITERATIONS = 2
 ROUGH_SONGS_PER_FEATURE, SONGS_PER_FEATURE, FINE_SONGS_PER_FEATURE = 12, 30, 40
 # The objective on a sample is off by about `tol` = 1e-3: a step with a smaller predicted decrease,
 # in units of `tol`, ends the sampled stage.
-ENOUGH = 1.0
+SAMPLED_TOL = 1.0
+# Factor of a rejected step, and how often it is applied: 0.35^5 = 0.005 of a step gains little, and
+# each time costs a pass over the users concerned. After that the user does not move.
 BACKTRACK = 0.35
 MAX_BACKTRACKS = 5
 # A predicted relative decrease below this share of `tol` is not worth a pass: if the surrogate was
 # right about every user, it predicts between a third and all of the suboptimality.
-WORTHWHILE = 0.3
+NEGLIGIBLE_DECREASE = 0.3
 # The duality gap is first order in what violates the optimality conditions, the suboptimality
 # second order. A gap above this many times sqrt(tol) contradicts a suboptimality of `tol`: small
 # steps then end the search, but do not count as converged.
 LOOSE_GAP = 0.6
 # Short steps in a row that end the search although the gap is loose.
 MOST_SHORT_STEPS = 6
-# Iterations of the model of rows, after which that of playlists takes over.
+# Iterations of the model of rows, after which that of playlists takes over: its iterations cost
+# more, but it learns a BFGS pair for each playlist.
 MOST_ROW_ITERATIONS = 8
-# Rounds of an iteration go on while one brings more than this share of the decrease of all rounds;
-# fewer rounds on samples, where a pass costs little more than a round.
-MORE_ROUNDS, MORE_ROUNDS_ON_SAMPLES = 0.1, 0.25
-# Users may keep their weights if their steps together predict at most this share of `tol`.
+# Rounds of an iteration go on while one brings more than this share of the decrease of all rounds.
+# The share is larger on samples, where a pass costs little more than a round.
+MIN_ROUND_SHARE, MIN_ROUND_SHARE_ON_SAMPLES = 0.1, 0.25
+# Users may keep their weights if their steps together predict at most this share of `tol`: a pass
+# costs in proportion to the users that move, and what is left out must not delay convergence.
 LEFT_OUT = 0.3
 # Predicted decreases of runs with more iterations than this are trusted less.
-EASY_ITERATIONS = 3
-# Largest ratio of successive decreases in their geometric series, which diverges at 1.
+TRUSTED_ITERATIONS = 3
+# Largest ratio of successive decreases in their geometric series, which diverges at 1: a series of
+# this ratio sums to 49 times its last term.
 LARGEST_RATE = 0.98
+# Factor of the curvature of users whose step was rejected: a step of a quadratic model becomes
+# about a quarter as long. A larger factor needs fewer rejections, but more iterations to be
+# unlearned.
+INFLATION = 4
+# Steps of the shared weights alone before users have weights, each with a line search.
+COMMON_STEPS = 20
+# A scale learned on a sample falls to no less than this share, as it fits the sample's noise too.
+KEPT_SCALE_ON_SAMPLES = 0.8
 
 
 class ProxNewton(SolverState):
@@ -85,20 +98,20 @@ class ProxNewton(SolverState):
         self._take_log_weight()
         self.model: RowModel | None = None
         self.basis: EigenBasis | None = None
-        self.rows = rows_pay(self.problem)
+        self.rows = can_use_rows(self.problem)
 
     def forget_history(self) -> None:
         """Reset the history and all counts of iterations."""
         super().forget_history()
         self.decrease = np.inf
         self.short_steps = 0
-        self.doubtful = np.inf
+        self.unpredicted = np.inf
         self.row_iterations = 0
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
         """Set other penalties, and record the iterate under them."""
         super().change_penalties(point, **penalties)
-        self.rows = rows_pay(self.problem)
+        self.rows = can_use_rows(self.problem)
 
     def start(self, coef0: NDArray[np.float64] | None) -> Iterate:
         """Find the point of the first full pass."""
@@ -114,7 +127,7 @@ class ProxNewton(SolverState):
         if totals is common.totals:  # known without a pass
             point = common
         else:
-            self.model = None  # that of a sample, from elsewhere, promised nothing about this step
+            self.model = None  # that of a sample predicted nothing about this step
             # Start a user at the shared weights if its objective is lower there.
             point, _ = self._backtrack(common, self._evaluate(totals, shared))
         if not np.isfinite(problem.value(point)):
@@ -136,13 +149,18 @@ class ProxNewton(SolverState):
             self.rows = False
         # 1. Minimise the surrogate. Stop here if the predicted decrease is not worth a pass.
         totals, shared = self._minimise_surrogate(point)
-        may_stop = np.isfinite(self.doubtful) and self._gap_is_tight()
-        if may_stop and self._is_negligible(self.predicted + self.doubtful, value):
+        may_stop = np.isfinite(self.unpredicted) and self._gap_is_tight()
+        if may_stop and self._is_negligible(self.predicted + self.unpredicted, value):
             self.short_steps = 2
             self.record(point)
             return point
         # 2. Make a pass for the users with most of the decrease; the others stay where they are.
-        new = self._evaluate_steps(point, totals, shared)
+        moved = self._users_worth_a_pass(point)
+        if moved.all():
+            self.passes += 1
+            new = self.problem.evaluate(totals, shared)
+        else:
+            new = self._evaluate_moved(point, totals, shared, moved)
         # 3. Backtrack users whose part of the objective rose.
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
@@ -181,9 +199,9 @@ class ProxNewton(SolverState):
         A model with too much curvature predicts too small a decrease in every iteration. Decreases
         then shrink slowly, and their geometric series bounds their sum.
         """
-        share = WORTHWHILE if self._gap_is_tight() else 0.1 * WORTHWHILE
+        share = NEGLIGIBLE_DECREASE if self._gap_is_tight() else 0.1 * NEGLIGIBLE_DECREASE
         # After many iterations, the model has predicted too small a decrease many times.
-        share *= min(1.0, EASY_ITERATIONS / max(self.n_iter, 1))
+        share *= min(1.0, TRUSTED_ITERATIONS / max(self.n_iter, 1))
         return max(decrease, self._extrapolated()) <= share * self.tol * value
 
     def _gap_is_tight(self) -> bool:
@@ -199,6 +217,7 @@ class ProxNewton(SolverState):
         falls = -np.diff(values)
         if len(falls) < 2 or not falls[-2] > 0:
             return 0.0
+        # sum_k fall rate^k = fall rate / (1 - rate) for k = 1, 2, ...
         rates = falls[1:] / np.where(falls[:-1] > 0, falls[:-1], np.inf)
         rate = min(float(rates.max()), LARGEST_RATE)
         return float(falls[-1] * rate / (1 - rate))
@@ -228,11 +247,13 @@ class ProxNewton(SolverState):
             return problem.evaluate_common(shared)
         # The factors of a ranking loss are sums over playlists, which do not add up by song.
         point = problem.evaluate_common(np.zeros(problem.given.n_features))
-        for _ in range(20):
+        for _ in range(COMMON_STEPS):
             self._take_covariance(point.totals)
+            # min over d of g.d + d'Hd / 2 + l1 |mu + d|_1, summed over all playlists
             inner = InnerProblem(problem, self._expansion(point), self.threads)
             _, shared, _ = inner.shift_shared(point.totals, point.shared)
             value, size = problem.value(point), 1.0
+            # Backtrack until the objective itself does not rise.
             new = problem.evaluate_common(shared)
             while not problem.value(new) <= value and size > 1e-3:
                 size *= BACKTRACK
@@ -262,7 +283,7 @@ class ProxNewton(SolverState):
         for number in range(SAMPLED_ITERATIONS):
             settled = number >= ROUGH_ITERATIONS
             totals, shared = self._minimise_surrogate(point, on_sample=True, settled=settled)
-            if settled and self.predicted <= ENOUGH * self.tol * self.problem.value(point):
+            if settled and self.predicted <= SAMPLED_TOL * self.tol * self.problem.value(point):
                 return totals, shared
             if number in sizes:
                 sample = sampled_pass(
@@ -277,12 +298,13 @@ class ProxNewton(SolverState):
             if number and number in sizes:  # values on two samples do not compare
                 point = self._evaluate(totals, shared, sample)
                 continue
-            if number in sizes:
+            moved = None if number in sizes else self._users_worth_a_pass(point)
+            if moved is None or moved.all():
                 new = self._evaluate(totals, shared, sample)
             else:
-                new = self._evaluate_steps(point, totals, shared, sample)
+                new = self._evaluate_moved(point, totals, shared, moved, sample)
             new, rejected = self._backtrack(point, new, sample)
-            self._learn(point, new, forget=0.8)
+            self._learn(point, new, keep=KEPT_SCALE_ON_SAMPLES)
             self._inflate_curvature(rejected)
             point = new
         return point.totals, point.shared
@@ -323,8 +345,8 @@ class ProxNewton(SolverState):
         if not settled:
             totals, shared, self.predicted = self.model.minimise(n_rounds=1, n_newton=2)
         else:
-            worthwhile = MORE_ROUNDS_ON_SAMPLES if on_sample else MORE_ROUNDS
-            totals, shared, self.predicted = self.model.minimise(worthwhile=worthwhile)
+            min_share = MIN_ROUND_SHARE_ON_SAMPLES if on_sample else MIN_ROUND_SHARE
+            totals, shared, self.predicted = self.model.minimise(min_share=min_share)
         return totals, shared
 
     def _evaluate(
@@ -337,29 +359,31 @@ class ProxNewton(SolverState):
         self.passes += self._share_of_pass(tiled_pass)
         return self.problem.evaluate(totals, shared, tiled_pass)
 
-    def _evaluate_steps(
+    def _users_worth_a_pass(self, point: Iterate) -> NDArray[np.bool_]:
+        """Return which users have steps that are worth a pass.
+
+        What the others would gain is in the next surrogate again, and in what it predicts. If steps
+        are short while the duality gap is loose, all users move, which tightens it.
+        """
+        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
+        if not (self.rows and self.model and may_leave_out):
+            return np.ones(len(self.problem.users.counts), dtype=bool)
+        # Far from the minimum, all users move: to leave some out would cost an iteration.
+        return self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
+
+    def _evaluate_moved(
         self,
         point: Iterate,
         totals: Totals,
         shared: NDArray[np.float64],
+        moved: NDArray[np.bool_],
         tiled_pass: TiledPass | None = None,
     ) -> Iterate:
-        """Evaluate the steps that are worth it; all other users stay where `point` is.
-
-        What is left out is in the next surrogate again, and in what it predicts. If steps are short
-        while the duality gap is loose, all users move, which tightens it.
-        """
-        may_leave_out = self.short_steps == 0 or self._gap_is_tight()
-        if not (self.rows and self.model and may_leave_out):
-            return self._evaluate(totals, shared, tiled_pass)
-        # Far from the minimum, all users move: to leave some out would cost an iteration.
-        worth = self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
-        if worth.all():
-            return self._evaluate(totals, shared, tiled_pass)
-        share = worth.astype(self.problem.dtype)
+        """Evaluate the steps of some users; the others stay where `point` is."""
+        share = moved.astype(self.problem.dtype)
         mixed = between(point.totals, totals, share, self.problem.users)
         start = point._replace(shared=shared)
-        return self._with_rows(start, start, mixed, worth, share, tiled_pass)
+        return self._with_rows(start, start, mixed, moved, share, tiled_pass)
 
     def _backtrack(
         self, old: Iterate, new: Iterate, tiled_pass: TiledPass | None = None
@@ -384,10 +408,12 @@ class ProxNewton(SolverState):
         """
         problem, users = self.problem, self.problem.users
         totals, shared = new.totals, new.shared
+        # Compare with the new shared weights on both sides: f_u(new) <= f_u(old) + slack. Users are
+        # independent given these, so each one has a step length of its own.
         before = problem.user_values(old, shared)
         slack = before * min(1e-5, 1e-2 * self.tol)
         rose = ~(problem.user_values(new, shared) <= before + slack)
-        self.doubtful = self._doubtful(rose)
+        self.unpredicted = self._unpredicted(rose)
         share = np.ones(len(before), dtype=problem.dtype)
         for attempt in range(1, MAX_BACKTRACKS + 2):
             if not rose.any():
@@ -396,14 +422,16 @@ class ProxNewton(SolverState):
             mixed = between(old.totals, totals, share, users)
             new = self._with_rows(new, old, mixed, rose, share, tiled_pass)
             rose &= ~(problem.user_values(new, shared) <= before + slack) & (share > 0)
+        # With some steps shortened, other shared weights are closest to the users.
         return new._replace(shared=self._best_shared(new.totals)), share == 0
 
-    def _doubtful(self, rose: NDArray[np.bool_]) -> float:
+    def _unpredicted(self, rose: NDArray[np.bool_]) -> float:
         """Return how much of a decrease may be left that the next model does not predict.
 
-        The curvature of users whose part of the objective rose is raised, so that their next model
-        is modest. The last one, which was too low, promised more than there is to gain. Models
-        of playlists and of a ranking loss tell no such bound.
+        The curvature of users whose part of the objective rose is inflated, so that their next
+        model predicts too small a decrease. The last model, whose curvature was too small,
+        predicted more than there is to gain, which bounds it. Models of playlists and of a ranking
+        loss have no such bound.
         """
         if self.problem.given.loss != "classification":
             return float("inf")
@@ -433,6 +461,7 @@ class ProxNewton(SolverState):
         problem = self.problem
         rows = np.flatnonzero(problem.users.spread(changed))
         back = problem.users.spread(share)[rows] == 0
+        # Users that are all back where they were need no pass: their sums are known.
         some = Totals(mixed.playlist[rows], mixed.user)
         if back.all():
             fresh = [array[rows] for array in old[2:]]
@@ -446,7 +475,9 @@ class ProxNewton(SolverState):
             arrays.append(array)
         return Iterate(mixed, new.shared, *arrays)
 
-    def _learn(self, old: Iterate, new: Iterate, forget: float = 0.0) -> None:
+    def _learn(self, old: Iterate, new: Iterate, keep: float = 0.0) -> None:
+        """Learn the curvature from the gradients of log Z at two evaluated iterates."""
+        # tau = d.(m_new - m_old) / d'Cd, by row or by playlist
         if self.rows and self.model is not None:
             model = self.model
             sums = row_sums(self.problem, new, model.active, model.basis)
@@ -456,7 +487,7 @@ class ProxNewton(SolverState):
         step = new.totals.playlist - old.totals.playlist
         with np.errstate(over="ignore", invalid="ignore"):
             self.curvature = learn_curvature(
-                self.curvature, step, new.mean - old.mean, self.covariance, forget=forget
+                self.curvature, step, new.mean - old.mean, self.covariance, keep=keep
             )
 
     def _inflate_curvature(self, users: NDArray[np.bool_]) -> None:
@@ -464,7 +495,8 @@ class ProxNewton(SolverState):
         rows = self.problem.users.spread(users)
         if rows.any():
             scale, removed, added = self.curvature
-            scale = np.where(rows, 4 * scale, scale).astype(scale.dtype)
+            scale = np.where(rows, INFLATION * scale, scale).astype(scale.dtype)
+            # The pairs were learned on a step that the model mispredicted.
             if removed is not None and added is not None:
                 removed = np.where(rows[:, None], 0, removed)
                 added = np.where(rows[:, None], 0, added)
@@ -476,6 +508,7 @@ class ProxNewton(SolverState):
         # Some kernels of BLAS raise flags for numbers beyond the end of short vectors.
         with np.errstate(invalid="ignore", over="ignore"):
             scores = np.asarray(self.problem.features @ mean.astype(self.problem.dtype))
+        # C = sum_m q_m (x_m - mean)(x_m - mean)', q_m in proportion to song_weight_m exp(score_m)
         with np.errstate(divide="ignore"):  # songs of weight 0
             scores = scores.astype(np.float64) + np.log(self.problem.song_weight)
         moments = self.problem.split_features.moments(scores)

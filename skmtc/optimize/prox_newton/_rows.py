@@ -35,23 +35,28 @@ Double = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Users are put into this many buckets by their Z, each with one mean Hessian.
+# More buckets bound the Hessian of the shared weights more tightly, and cost one Gram matrix each.
 N_BUCKETS = 6
 # Above this many features one Hessian costs more than better shared steps save.
 FEATURES_FOR_BUCKETS = 300
+# Most rounds between two passes: the surrogate is right near its point only, so its exact minimum
+# is not needed.
 MOST_ROUNDS = 10
 # log Z of a user whose playlists are all active: its exponential is zero.
-NOTHING = -80.0
+LOG_OF_ZERO = -80.0
+# Bounds of a scale, so that a single secant neither makes the next step too long nor stops a row
+# for many iterations.
 SMALLEST_SCALE, LARGEST_SCALE = 0.3, 1e4
 # Secants of steps shorter than this, in the metric of the covariance, are rounding.
 SHORTEST_STEP = 1e-5
-# A pass is for the users with most of the decrease that the surrogate promises. Measured on real
+# A pass is for the users with most of the decrease that the surrogate predicts. Measured on real
 # playlists: those with nine tenths of it have between a fifth and a half of the rows.
 LEFT_OUT = 0.1
 # The eigenbasis of more features takes too long.
 MOST_FEATURES = 2000
 
 
-def rows_pay(problem: SortedProblem) -> bool:
+def can_use_rows(problem: SortedProblem) -> bool:
     """Check whether a problem can be solved by rows: the compiled loop takes single precision."""
     given = problem.given
     return bool(
@@ -144,12 +149,13 @@ def row_sums(problem: SortedProblem, point: Iterate, active: Mask, basis: EigenB
         The sums.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # Z_u = sum of Z_i and m_u = sum of Z_i m_i / Z_u over the user's playlists without a row
         z = np.where(active, 0.0, np.exp(point.log_negative)).astype(np.float32)
         by_user = problem.users.sum(z)
         mean = (
             problem.users.sum(z[:, None] * point.mean) / np.where(by_user > 0, by_user, 1)[:, None]
         )
-        log_z = np.where(by_user > 0, np.log(by_user), NOTHING)
+        log_z = np.where(by_user > 0, np.log(by_user), LOG_OF_ZERO)
     rows = np.concatenate([mean, point.mean[active]]).astype(np.float32, copy=False)
     weights = np.concatenate([point.totals.user, point.totals.playlist[active]])
     return RowSums(
@@ -204,11 +210,12 @@ def learn_scales(old: RowSums, new: RowSums, scale: Single, basis: EigenBasis) -
     scale : ndarray of shape (n_rows,)
         New scales. They fall to half at most, and rise at once.
     """
+    # tau = d.(m_new - m_old) / d'Cd; C is diagonal in the eigenbasis
     step = new.weights - old.weights
     length = (step * step) @ basis.values
-    bend = np.einsum("rd,rd->r", step, new.mean - old.mean)
-    moved = (length > SHORTEST_STEP) & np.isfinite(bend)
-    secant = np.where(moved, bend / np.where(moved, length, 1), scale)
+    curved = np.einsum("rd,rd->r", step, new.mean - old.mean)
+    moved = (length > SHORTEST_STEP) & np.isfinite(curved)
+    secant = np.where(moved, curved / np.where(moved, length, 1), scale)
     learned = np.clip(np.maximum(secant, 0.5 * scale), SMALLEST_SCALE, LARGEST_SCALE)
     return np.asarray(learned, dtype=np.float32)
 
@@ -292,9 +299,13 @@ class RowModel:
         self._pull = (1 / problem.objective.positive_divisors).astype(np.float32)
 
     def minimise(
-        self, *, n_rounds: int = MOST_ROUNDS, n_newton: int = 1, worthwhile: float = 0.1
+        self, *, n_rounds: int = MOST_ROUNDS, n_newton: int = 1, min_share: float = 0.1
     ) -> tuple[Totals, Double, float]:
         """Alternate steps of the shared weights and Newton steps of all users.
+
+        1. Move the shared weights; users follow by their response.
+        2. Take Newton steps of each user, with the shared weights fixed.
+        3. Stop when a round brings little of the decrease of all rounds.
 
         Parameters
         ----------
@@ -304,7 +315,7 @@ class RowModel:
         n_newton : int, default=1
             Newton steps of each user in a round.
 
-        worthwhile : float, default=0.1
+        min_share : float, default=0.1
             Rounds go on while one brings more than this share of the decrease of all rounds.
 
         Returns
@@ -324,10 +335,11 @@ class RowModel:
         before = value = self.values.sum() + l1 * np.abs(self.shared).sum()
         metric = self.shared_metric()
         for number in range(n_rounds):
-            self.move_shared(metric)
-            self.newton_steps(n_newton)
+            self.move_shared(metric)  # 1.
+            self.newton_steps(n_newton)  # 2.
+            # 3. F = sum_u f_u + l1 |mu|_1
             last, value = value, self.values.sum() + l1 * np.abs(self.shared).sum()
-            if number and not last - value > worthwhile * (before - value):
+            if number and not last - value > min_share * (before - value):
                 break
         return self.totals(), self.shared, float(before - value)
 
@@ -339,6 +351,7 @@ class RowModel:
         gains : ndarray of shape (n_users,)
             The decrease, with the shared weights that `minimise` found.
         """
+        # A user that stays: f_u(nu, mu) = f_u(nu, mu_0) + L (|nu - mu|^2 - |nu - mu_0|^2)
         stays = self._start_values + self.problem.penalties.user_l2 * (
             np.square(self.offset, dtype=np.float64).sum(axis=1)
             - np.square(self._start_offset, dtype=np.float64).sum(axis=1)
@@ -358,6 +371,8 @@ class RowModel:
         worth : ndarray of shape (n_users,)
             The other users can stay where they were, which needs no pass over their rows.
         """
+        # Leave users out while the sum of their decreases is small, those first that gain least for
+        # the rows that a pass evaluates for them.
         gains = self.gains()
         order = np.argsort(gains / (1 + np.diff(self._active_starts)), kind="stable")
         left_out = np.cumsum(gains[order]) <= min(LEFT_OUT * gains.sum(), most)
@@ -424,6 +439,7 @@ class RowModel:
             mean = self._hessian_sum(rows, heights[rows], bucket_of_song == k) / n
             values, vectors = np.linalg.eigh(mean)
             values = np.maximum(values, 0.0)
+            # H = sum over buckets of n 2L H_k (H_k + 2L)^-1; users follow by 2L (H_k + 2L)^-1
             hessian += (vectors * (n * ridge * values / (values + ridge))) @ vectors.T
             responses.append((vectors * (ridge / (values + ridge))) @ vectors.T)
         vectors = self.basis.vectors.astype(np.float64)
@@ -448,10 +464,11 @@ class RowModel:
         vectors = self.basis.vectors.astype(np.float64)
         gram = self.problem.split_features.gram(np.asarray(song_weights, dtype=np.float64))
         inside: Double = np.asarray(vectors.T @ gram) @ vectors
+        # sum_k Z_k (m_k m_k' + tau_k C), the Hessians of the modelled Z_k
         mean = self.sums.mean[rows]
         outside = (mean * heights[:, None].astype(np.float32)).T @ mean
-        bend = np.sum(heights * self.scale[rows]) * self.basis.values
-        return np.asarray(inside + outside + np.diag(bend))
+        curved = np.sum(heights * self.scale[rows]) * self.basis.values
+        return np.asarray(inside + outside + np.diag(curved))
 
     def move_shared(self, metric: SharedMetric) -> None:
         """Take a step of the shared weights; users follow by their response."""
@@ -460,8 +477,10 @@ class RowModel:
         # d/dmu L |nu_u - mu|^2 = -2L (nu_u - mu)
         away = self.offset.sum(axis=0, dtype=np.float64) + self.step.sum(axis=0, dtype=np.float64)
         gradient = -2 * penalties.user_l2 * (vectors @ away)
+        # min over d of g.d + d'Hd / 2 + l1 |mu + d|_1
         move = lasso_step(gradient, metric.hessian, self.shared, penalties.shared_l1)
         self.shared = self.shared + move
+        # In the eigenbasis: nu_u - mu falls by the move, nu_u rises by the response to it.
         turned = move @ vectors
         self.offset -= turned.astype(np.float32)
         self.step += (metric.responses @ turned).astype(np.float32)[metric.bucket]

@@ -12,8 +12,10 @@ from skmtc.optimize.prox_newton._curvature import SplitFeatures
 
 Array = NDArray[np.floating[Any]]
 
-# Newton steps of the weights that all playlists have in common.
+# Newton steps of the weights that all playlists have in common: few are needed, as a step has the
+# exact Hessian; the bound only ends a search that rounding keeps alive.
 MAX_STEPS = 20
+# Factor of a rejected step, and the size below which no decrease is expected from a shorter one.
 BACKTRACK = 0.35
 SMALLEST_STEP = 1e-3
 
@@ -63,23 +65,24 @@ def lasso_step(
     # Plain numbers: arithmetic with single elements of arrays is several times slower.
     curvatures, sizes = diagonal.tolist(), np.sqrt(diagonal).tolist()
     thresholds = (np.broadcast_to(l1, len(shared)) / diagonal).tolist()
-    place = np.array(shared, dtype=np.float64).tolist()
+    at = np.array(shared, dtype=np.float64).tolist()
     slope = np.array(gradient, dtype=np.float64)
     first_move = 0.0
     for sweep in range(max_sweeps):
         largest = 0.0
         for j, curvature in enumerate(curvatures):
-            wanted = place[j] - slope.item(j) / curvature
-            move = wanted - min(max(wanted, -thresholds[j]), thresholds[j]) - place[j]
+            # mu_j + d_j <- soft_threshold(mu_j + d_j - slope_j / h_jj, l1_j / h_jj)
+            wanted = at[j] - slope.item(j) / curvature
+            move = wanted - min(max(wanted, -thresholds[j]), thresholds[j]) - at[j]
             if move != 0.0:
-                place[j] += move
+                at[j] += move
                 slope += move * hessian[j]
                 largest = max(largest, abs(move) * sizes[j])
         if sweep == 0:
             first_move = largest
         if largest <= tol * first_move:
             break
-    return np.array(place) - shared
+    return np.array(at) - shared
 
 
 def closest_shared(user_totals: Array, user_l2: float, l1: float) -> NDArray[np.float64]:
@@ -150,10 +153,12 @@ def best_common_weights(
     weights = np.zeros(features.shape[1])
     loss, pull, rest = losses(weights)
     for _ in range(MAX_STEPS):
+        # g = sum_m (rest_m - pull_m) x_m, H = sum_m (rest_m + push pull_m) x_m x_m'
         slopes = (rest - pull).astype(dtype)
         gradient = np.asarray(slopes @ features, dtype=np.float64)
         hessian = split.gram(rest + push * pull)
         step = lasso_step(gradient, hessian, weights, l1)
+        # Backtrack until the objective falls.
         value, size, fell = loss + l1 * np.abs(weights).sum(), 1.0, 0.0
         while size > SMALLEST_STEP and not fell > 0:
             moved = weights + size * step

@@ -1,4 +1,4 @@
-"""The proximal Newton solver: choose the solver for the size of a problem, and iterate."""
+"""The proximal Newton solver: choose the method for the size of a problem, and iterate."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._result import SolverResult
 from skmtc.optimize.prox_newton._exact import ExactSolver, is_small
-from skmtc.optimize.prox_newton._problem import Iterate
 from skmtc.optimize.prox_newton._prox_newton import ProxNewton
-
-# Iterations in a row that lower nothing, after which rounding is taken for the reason.
-MAX_NULL_STEPS = 8
 
 
 def solve_prox_newton(
@@ -92,7 +88,11 @@ def solve_prox_newton(
     if history0 is not None:
         solver.go_on(history0)
     with solver.threads.one_blas_thread():
-        return minimise(solver, solver.start(coef0), max_iter, callback)[0]
+        point = solver.start(coef0)
+        while solver.n_iter < max_iter and not solver.stopped:
+            point = solver.iterate(point)  # steps 1 to 5
+            solver.check_progress(point, callback)
+    return solver.result(point)
 
 
 def prox_newton_path(
@@ -131,8 +131,10 @@ def prox_newton_path(
     for setting in penalties:
         solver.change_penalties(point, **setting)
         with solver.threads.one_blas_thread():
-            result, point = minimise(solver, point, max_iter, callback)
-        yield result
+            while solver.n_iter < max_iter and not solver.stopped:
+                point = solver.iterate(point)
+                solver.check_progress(point, callback)
+        yield solver.result(point)
 
 
 def make_solver(
@@ -142,40 +144,3 @@ def make_solver(
     if is_small(objective):
         return ExactSolver(objective, tol)
     return ProxNewton(objective, tol, random_state)
-
-
-def minimise(
-    solver: ProxNewton | ExactSolver,
-    point: Iterate,
-    max_iter: int,
-    callback: Callable[[dict[str, Any]], Any] | None,
-) -> tuple[SolverResult, Iterate]:
-    """Iterate until a solver has converged, or cannot; return the last iterate as well."""
-    message = "max_iter was reached"
-    iteration = solver.n_iter
-    while iteration < max_iter:
-        point = solver.iterate(point)
-        iteration += 1
-        stop = callback is not None and callback(solver.state(point))
-        if solver.converged:
-            message = "optimality is at most tol"
-            break
-        if solver.null_steps >= MAX_NULL_STEPS:
-            message = "no step lowers the objective any more: rounding limits the accuracy"
-            break
-        if solver.stalled:
-            message = "steps are small, but the duality gap does not confirm the suboptimality"
-            break
-        if stop:
-            message = "the callback asked to stop"
-            break
-    result = SolverResult(
-        coef=solver.problem.coef_of(point),
-        objective=solver.newest()["objective"],
-        optimality=solver.newest()["optimality"],
-        n_iter=iteration,
-        converged=solver.converged,
-        message=message,
-        history=solver.history,
-    )
-    return result, point

@@ -1,6 +1,7 @@
 """The state of a solver between iterations: its history, with bounds on the suboptimality."""
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._penalty import pseudo_gradient
+from skmtc.optimize._result import SolverResult
 from skmtc.optimize.prox_newton._problem import Iterate, Penalties, SortedProblem, Totals, Users
 
 Array = NDArray[np.floating[Any]]
@@ -23,9 +25,12 @@ HISTORY = (
     "passes",
     "seconds",
 )
+# Iterations in a row that do not lower the objective, before rounding is taken for the reason:
+# more cost passes, fewer may stop while a larger curvature would still have helped.
+MAX_NULL_STEPS = 8
 
 
-class SolverState:
+class SolverState(ABC):
     """The problem, and the history of the iterates.
 
     Parameters
@@ -43,6 +48,9 @@ class SolverState:
 
     null_steps : int
         Number of iterations in a row that did not lower the objective.
+
+    stopped : str
+        Why no more iterations should follow; empty as long as they should.
     """
 
     def __init__(self, objective: MultitaskObjective, tol: float) -> None:
@@ -57,6 +65,7 @@ class SolverState:
         self.passes = 0.0
         self.predicted = float("inf")
         self.null_steps = 0
+        self.stopped = ""
         self.history: dict[str, list[float]] = {name: [] for name in HISTORY}
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
@@ -73,9 +82,46 @@ class SolverState:
         self.clock -= self.history["seconds"][-1]
 
     @property
+    @abstractmethod
+    def converged(self) -> bool:
+        """Whether the newest iterate is optimal to `tol`."""
+
+    @property
+    @abstractmethod
+    def stalled(self) -> bool:
+        """Whether steps are short although the duality gap is loose."""
+
+    @property
     def n_iter(self) -> int:
         """Number of iterations; the history starts with an entry for the first iterate."""
         return len(self.history["objective"]) - 1
+
+    def check_progress(
+        self, point: Iterate, callback: Callable[[dict[str, Any]], Any] | None
+    ) -> None:
+        """Call the callback after an iteration, and set `stopped` if there is a reason to stop."""
+        asked = callback is not None and callback(self.state(point))
+        if self.converged:
+            self.stopped = "optimality is at most tol"
+        elif self.null_steps >= MAX_NULL_STEPS:
+            self.stopped = "no step lowers the objective any more: rounding limits the accuracy"
+        elif self.stalled:
+            self.stopped = "steps are small, but the duality gap does not confirm the suboptimality"
+        elif asked:
+            self.stopped = "the callback asked to stop"
+
+    def result(self, point: Iterate) -> SolverResult:
+        """Return the result, if the last iterate is `point`."""
+        newest = self.newest()
+        return SolverResult(
+            coef=self.problem.coef_of(point),
+            objective=newest["objective"],
+            optimality=newest["optimality"],
+            n_iter=self.n_iter,
+            converged=self.converged,
+            message=self.stopped or "max_iter was reached",
+            history=self.history,
+        )
 
     def state(self, point: Iterate) -> dict[str, Any]:
         """Return what a callback gets."""
@@ -173,13 +219,16 @@ def duality_gap(
     gap : Gap
         The bounds.
     """
+    # The dual constraint of own weights: |kappa_i g_i| <= playlist_l1 in every feature.
     largest = np.abs(gradients).max(axis=1).astype(np.float64)
     scale = np.minimum(1.0, penalties.playlist_l1 / np.maximum(largest, 1e-300))
     products = np.einsum("nd,nd->n", weights, gradients, dtype=np.float64)
     by_user = users.sum(scale[:, None] * gradients)
+    # That of the shared weights: |sum_i kappa_i g_i| <= shared_l1.
     total = np.abs(by_user.sum(axis=0, dtype=np.float64)).max()
 
     def dual(factor: float) -> float:
+        # sum_i kappa_i (loss_i (1 - log kappa_i) - w_i.g_i) - sum_u |sum_i kappa_i g_i|^2 / (4 L)
         scaled = factor * scale
         entropy = losses * (1 - np.log(np.maximum(scaled, 1e-300)))
         conjugate = np.sum(scaled * (entropy - products))
@@ -188,6 +237,8 @@ def duality_gap(
             conjugate -= norms / (4 * max(penalties.user_l2, 1e-300))
         return float(conjugate)
 
+    # Full: scale down until the constraint of the shared weights holds. Restricted: subtract
+    # from the dual what a violated constraint can cost within the radius.
     fits = min(1.0, penalties.shared_l1 / max(total, 1e-300))
     radius = 2 * float(np.abs(shared).sum()) + 1
     excess = radius * max(0.0, total - penalties.shared_l1)
@@ -236,6 +287,7 @@ def kkt_residual(
         penalties.playlist_l1,
     )
     playlist = max(excess, np.abs(slopes).max(initial=0.0))
+    # grad_u = sum_i g_i + 2 user_l2 a_u over the user's playlists; the shared weights sum over all
     by_user = users.sum(gradients).astype(np.float64)
     user = by_user + 2 * penalties.user_l2 * (totals.user - shared)
     total = pseudo_gradient(shared, by_user.sum(axis=0), penalties.shared_l1)

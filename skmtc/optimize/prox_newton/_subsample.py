@@ -9,7 +9,9 @@ from skmtc.optimize._pass import FloatArray, TiledPass
 from skmtc.optimize._remote_pass import make_pass
 from skmtc.optimize.prox_newton._curvature import tilted_moments
 
-# Shares of the three parts of the sampling probability: by score, uniform, by leverage.
+# Shares of the three parts of the sampling probability: by score, uniform, by leverage. By score
+# alone has the smallest variance at the shared weights, but users move away from these; the uniform
+# part bounds all weights, and leverage finds rare songs that few others resemble.
 BY_SCORE, EVENLY, BY_LEVERAGE = 0.4, 0.4, 0.2
 
 
@@ -65,8 +67,8 @@ def sampled_pass(
     scores = np.asarray(features @ shared)
     if offsets is not None:
         scores = scores + offsets
-    chance = _chances(features, scores)
-    chosen, weights = _draw(chance, scores, n_sampled, rng)
+    probability = _probabilities(features, scores)
+    chosen, weights = _sample(probability, scores, n_sampled, rng)
     # 2. Match the moments of the catalogue.
     sample = np.array(to_dense(features[chosen]))
     sample[:, :-1] = _matched(features, scores, sample, scores[chosen], weights)
@@ -83,9 +85,10 @@ def sampled_pass(
     )
 
 
-def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np.float64]:
+def _probabilities(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np.float64]:
     """Mix three sampling probabilities; leverage finds rare songs that are far from all others."""
     n_songs = len(scores)
+    # leverage_m = (x_m' G^-1 x_m)^2 with the mean G of x x'
     softmax = np.exp(scores - scores.max())
     gram = np.asarray(to_dense(features.T @ features), dtype=np.float64)
     inverse = np.linalg.pinv(gram / n_songs, rcond=1e-6, hermitian=True)
@@ -99,17 +102,17 @@ def _chances(features: FloatArray | csr_array, scores: FloatArray) -> NDArray[np
     )
 
 
-def _draw(
-    chance: NDArray[np.float64], scores: FloatArray, n_sampled: int, rng: np.random.Generator
+def _sample(
+    probability: NDArray[np.float64], scores: FloatArray, n_sampled: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Sample by equal strides along the cumulated chances, in the order of the scores."""
+    """Sample by equal strides along the cumulated probabilities, in the order of the scores."""
     order = np.argsort(scores, kind="stable")
-    cumulated = np.cumsum(chance[order])
+    cumulated = np.cumsum(probability[order])
     strides = (np.arange(n_sampled) + rng.random()) / n_sampled * cumulated[-1]
     places = np.searchsorted(cumulated, strides).clip(max=len(order) - 1)
     places, times = np.unique(places, return_counts=True)
     chosen = order[places]
-    return chosen, times / (n_sampled * chance[chosen])
+    return chosen, times / (n_sampled * probability[chosen])
 
 
 def _matched(
@@ -120,6 +123,8 @@ def _matched(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Move the sampled songs so that their tilted mean and covariance are the catalogue's."""
+    # x <- mean + (x - mean_s) S_s^-1/2 S^1/2, with mean and covariance S of the catalogue, and
+    # those of the sample with index s
     full = tilted_moments(features[:, :-1], scores)
     ours = tilted_moments(sample[:, :-1], sample_scores, weights)
     spread = _root(ours.covariance, -0.5) @ _root(full.covariance, 0.5)

@@ -109,6 +109,7 @@ class PaddedPositives:
         mean = np.empty(self.shape, dtype=self.dtype)
         shares = []
         for rows, _, features, log_padding in self.groups:
+            # log sum_l exp(-push w.x_l) of each playlist, shifted by its largest term
             log_exp = np.matmul(features, weights[rows][:, :, None])[:, :, 0]
             log_exp *= -self.push
             log_exp += log_padding
@@ -215,6 +216,7 @@ class Expansion(NamedTuple):
 
     def product(self, directions: Array) -> Array:
         """Multiply directions, one per playlist, by the modelled Hessian A of log Z."""
+        # A d = tau C d - p (p.d) + q (q.d)
         products = directions @ self.covariance
         products *= self.scale[:, None]
         if self.removed is not None and self.added is not None:
@@ -280,15 +282,17 @@ class BlockSurrogate:
     def evaluate(self, weights: Array) -> SurrogateValue:
         """Return value, gradient and the factors of the Hessian at some weights."""
         expansion = self.expansion
+        # log Z = log Z_0 + m.d + d'Ad / 2, with the gradient m + A d
         step = weights - expansion.weights
-        bend = expansion.product(step)
-        slope = expansion.mean + bend
-        bend *= 0.5
-        bend += expansion.mean
-        log_negative = expansion.log_negative + row_dots(bend, step)
+        image = expansion.product(step)
+        slope = expansion.mean + image
+        image *= 0.5
+        image += expansion.mean
+        log_negative = expansion.log_negative + row_dots(image, step)
         inside = self.positives.soft_minimum(weights)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.loss == "classification":
+                # phi = Z + v / (push M+) sum_l exp(-push w.x_l), grad phi = Z slope - P mean(x)
                 negative = np.exp(log_negative)
                 positive = np.exp(inside.log_sum - self._log_counts)
                 gradient = negative[:, None] * slope - positive[:, None] * inside.mean
@@ -300,6 +304,8 @@ class BlockSurrogate:
                     slopes=[(negative, slope)],
                     shares=inside.shares,
                 )
+            # phi = exp(psi), psi = log Z + log(sum_l exp(-push w.x_l)) / push,
+            # grad psi = slope - mean(x)
             loss = np.exp(log_negative + inside.log_sum / self.push)
             whole = slope - inside.mean
             return SurrogateValue(
@@ -313,6 +319,7 @@ class BlockSurrogate:
 
     def hessian_diagonal(self, at: SurrogateValue) -> Array:
         """Return the diagonal of each playlist's Hessian."""
+        # diag(Z A + F mean(x x') + sum of factor * slope slope'), F the positive factor
         expansion = self.expansion
         diagonal = np.outer(expansion.scale, expansion.covariance.diagonal())
         if expansion.removed is not None and expansion.added is not None:
@@ -326,6 +333,7 @@ class BlockSurrogate:
 
     def hessian_product(self, at: SurrogateValue, directions: Array) -> Array:
         """Multiply a direction of each playlist by its Hessian."""
+        # H d = Z A d + F mean(x (x.d)) + sum of factor * slope (slope.d)
         products = self.expansion.product(directions)
         products *= at.negative_factor[:, None]
         inside = self.positives.mean_products(at.shares, directions)
@@ -345,6 +353,7 @@ class BlockSurrogate:
         song_weights : ndarray of shape (n_songs,)
             The own songs contribute sum_m song_weights[m] x_m x_m'.
         """
+        # sum_i Z_i (tau_i C - p_i p_i' + q_i q_i') + sum of factor * slope slope'
         expansion = self.expansion
         total = expansion.covariance * np.sum(at.negative_factor * expansion.scale)
         if expansion.removed is not None and expansion.added is not None:

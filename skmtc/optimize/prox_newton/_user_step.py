@@ -61,6 +61,10 @@ def sweep_users(
     exact proximal step of both penalties and restarts of the momentum user by user. A user whose
     value did not fall is backtracked towards the start.
 
+    1. Estimate how much larger curvature is along some direction than along the features.
+    2. Take accelerated proximal gradient steps.
+    3. Backtrack users whose value rose.
+
     Parameters
     ----------
     surrogate : BlockSurrogate
@@ -94,7 +98,9 @@ def sweep_users(
     """
     at = surrogate.evaluate(start.playlist)
     before = user_values(at.value, start, shared, users, penalties)
+    # 1. The metric must bound the Hessian: D^-1/2 H D^-1/2 <= curvature, D the diagonal of H.
     curvature = _top_curvature(surrogate, at)
+    # 2. Steps in the metric curvature * damping * D.
     end, converged = _accelerate(
         surrogate,
         start,
@@ -106,6 +112,7 @@ def sweep_users(
         n_steps=n_steps,
         shortest=negligible * before,
     )
+    # 3. Keep what lowers the surrogate.
     kept = _keep_descent(surrogate, start, end, before, shared, users, penalties, damping)
     return End(*kept, converged)
 
@@ -113,6 +120,7 @@ def sweep_users(
 def _top_curvature(surrogate: BlockSurrogate, at: SurrogateValue) -> Array:
     """Estimate the largest eigenvalue of each Hessian relative to its diagonal."""
     root = np.sqrt(_positive(surrogate.hessian_diagonal(at)))
+    # Power iterations on D^-1/2 H D^-1/2, started near the slope of the largest rank-one part.
     factor, vectors = at.slopes[0]
     direction = vectors / root
     direction += 1.0
@@ -147,16 +155,19 @@ def _accelerate(
     dtype = start.playlist.dtype
     user_l2, playlist_l1 = dtype.type(penalties.user_l2), dtype.type(penalties.playlist_l1)
     playlist, user = start
-    point = playlist
+    point = playlist  # where the gradient is taken: the playlist weights, moved on by momentum
     momentum = np.ones(len(users.counts), dtype=dtype)
     metric = np.empty_like(playlist)
     converged = np.zeros(len(users.counts), dtype=bool)
     for step in range(n_steps):
         if step:
             at = surrogate.evaluate(point)
+        # T = safety * curvature * diag(H), the weights of squared distances
         if step % METRIC_LIFE == 0:
             diagonal = _positive(surrogate.hessian_diagonal(at))
             metric = METRIC_SAFETY * curvature[:, None] * diagonal
+        # min over v, w of sum_i |w_i - target_i|^2_T / 2 + l1 |w_i - v|_1 + user_l2 |v - shared|^2:
+        # first the user's v, by Newton steps from the last one, then the playlists' w_i given v
         target = point - at.gradient / metric
         user = user_totals(
             user,
@@ -172,9 +183,11 @@ def _accelerate(
         new = playlist_totals(user, target, metric, users.counts, playlist_l1=playlist_l1)
         moved = new - playlist
         slope = point - new
+        # |point - new|^2_T, about twice the decrease of the step
         length = users.sum(np.einsum("nd,nd,nd->n", metric, slope, slope))
         if step == 0:
             shortest = np.maximum(SHORTEST_STEP * length, shortest)
+        # point = new + (t - 1) / t_next (new - old)
         momentum, push_on = _momentum(momentum, slope, moved, metric, users)
         point = new + users.spread(push_on)[:, None] * moved
         playlist = new
@@ -191,6 +204,7 @@ def _momentum(
 
     Momentum restarts for a user whose last step points against the gradient step.
     """
+    # t_next = (1 + sqrt(1 + 4 t^2)) / 2, as in FISTA; t restarts at 1
     turned = np.einsum("nd,nd,nd->n", metric, slope, moved)
     kept = np.where(users.sum(turned) > 0, 1.0, momentum).astype(momentum.dtype)
     grown = (0.5 * (1.0 + np.sqrt(1.0 + 4.0 * kept**2))).astype(momentum.dtype)
@@ -223,6 +237,7 @@ def _keep_descent(
         totals = between(start, end, share, users)
     else:
         values = np.where(rose, before, values)
+    # A user that was backtracked takes shorter steps next time; others return to the estimate.
     new_damping = np.where(users.spread(backtracked), 1.5 * damping, np.maximum(0.8 * damping, 1.0))
     return totals, np.asarray(before - values), new_damping.astype(damping.dtype)
 
@@ -296,6 +311,7 @@ def playlist_totals(
     playlist_l1: np.floating[Any],
 ) -> Array:
     """Return the playlists' part of the step for given user totals."""
+    # w = v + soft_threshold(target - v, l1 / T)
     spread = np.repeat(totals, counts, axis=0)
     threshold = playlist_l1 / metric
     away = targets - spread

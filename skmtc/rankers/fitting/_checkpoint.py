@@ -117,7 +117,7 @@ class Checkpoint:
         self.fingerprint = fingerprint
         self.tol = tol
         self._saved_at, self._cost = time.monotonic(), 0.0
-        self._is_told = False
+        self._has_warned = False
 
     def load(self, shape):
         """Return the result that the file holds, or None.
@@ -172,7 +172,7 @@ class Checkpoint:
             self._check_own()
             write(self.path, result, self.fingerprint, self.tol)
         except OSError as error:
-            self._tell("could not be saved", error, "so that the fit can be resumed")
+            self._warn_once("could not be saved", error, "so that the fit can be resumed")
         self._saved_at = time.monotonic()
         self._cost = self._saved_at - start
 
@@ -183,22 +183,22 @@ class Checkpoint:
                 self._check_own()
                 self.path.unlink(missing_ok=True)
         except OSError as error:
-            self._tell("could not be removed", error, "or remove the file")
+            self._warn_once("could not be removed", error, "or remove the file")
 
     def _check_own(self):
         """Raise if there is a file of another fit, which may have started after this one."""
         if self.path.exists() and _fingerprint_of(self.path) != self.fingerprint:
             raise FileExistsError("the file is of another fit")
 
-    def _tell(self, what, error, why):
-        if not self._is_told:
+    def _warn_once(self, what, error, why):
+        if not self._has_warned:
             warnings.warn(
                 f"The checkpoint {str(self.path)!r} {what}: {error}. The fit goes on. Make room or "
                 f"pass another path, {why}.",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        self._is_told = True
+        self._has_warned = True
 
     def _put_aside(self, refusal):
         number, aside = 1, self.path.with_name(self.path.name + ".refused")

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from skmtc._table import Ids, column_label
 from skmtc._utils.estimator_state import VersionedState
 from skmtc._utils.fitted_state import Array, IdArray, Index, Plain, Several, take
 from skmtc._utils.sparse import one_hot, sum_sparse
@@ -20,12 +19,8 @@ from skmtc._utils.validation import check_choice, check_number
 from skmtc.optimize import solve_pair_weights
 from skmtc.rankers.history._hold_out import hold_outs
 from skmtc.rankers.history._pair_features import SIMILARITIES, TERMS, PairFeatures
-from skmtc.rankers.history._pairs import (
-    concatenate_pairs,
-    mixed_shares,
-    sample_pairs,
-    softmax_weights,
-)
+from skmtc.rankers.history._pairs import concatenate_pairs, pairs_of_situations
+from skmtc.rankers.history._song_artists import append_song_artists, artist_codes, read_artists
 
 # Kinds of songs and of playlists; each pair is a situation, with weights of its own.
 WHAT = ("known songs", "new songs")
@@ -35,8 +30,6 @@ WHO = ("known playlist", "new playlist")
 MOST_PLAYLISTS = 2000
 # Share of songs that each fold holds out, to fit the weight of "artist" for new songs.
 SONG_SIZE = 0.1
-# Expected number of sampled candidates of a playlist; smaller catalogues are taken whole.
-SAMPLED_SONGS = 500
 
 # Compiled sums of rows rely on positive values in single precision.
 NEIGHBORS = Array("songs", "songs", dtype=np.float32, sparse=True, above=0)
@@ -204,10 +197,15 @@ class HistoryTerms(VersionedState, BaseEstimator):
         n_terms = len(self.terms)
         self.coef_, self.scale_ = np.zeros((2, 2, n_terms)), np.ones((2, 2))
         self.artist_label_ = artist
-        self.artists_, self.artist_of_song_ = self._read_artists(table)
+        has_artists = "artist" in self.terms
+        found: Any = read_artists(table.song_rows, artist) if has_artists else (None, None)
+        self.artists_, self.artist_of_song_ = found
         self.neighbors_ = self.repeat_rate_ = self.propensity_ = None
         self.converged_ = True
         # 1. Pairs of each fold.
+        song_artists = None
+        if self.artists_ is not None:
+            song_artists = one_hot(self.artist_of_song_, len(self.artists_))
         song_size = SONG_SIZE if "artist" in self.terms else 0.0
         pairs = []
         for fold in hold_outs(
@@ -223,7 +221,15 @@ class HistoryTerms(VersionedState, BaseEstimator):
                 fold.kept, table.user_of_playlist, len(table.users), n_jobs
             )
             pairs.append(
-                self._pairs_of_situations(fold, features, weights_of, song_vectors, random_state)
+                pairs_of_situations(
+                    fold,
+                    features,
+                    weights_of,
+                    song_vectors,
+                    song_artists=song_artists,
+                    n_terms=[len(self._terms_of(what)) for what in range(len(WHAT))],
+                    rng=random_state,
+                )
             )
         # 2. Weights of each situation.
         self._fit_weights(pairs)
@@ -386,7 +392,8 @@ class HistoryTerms(VersionedState, BaseEstimator):
         codes = np.full(len(songs), -1)
         n_artists = 0 if self.artists_ is None else len(self.artists_)
         if n_artists and songs.is_new.any():
-            codes[songs.is_new] = self._codes_of_artists(songs.new_rows)
+            new = songs.new_rows
+            codes[songs.is_new] = artist_codes(new, self.artist_label_, self.artists_)
         return [one_hot(songs.codes, len(self.propensity_)), one_hot(codes, n_artists)]
 
     def without(self, kept: Any) -> Self:
@@ -429,7 +436,10 @@ class HistoryTerms(VersionedState, BaseEstimator):
         for name in ("coef_", "scale_", "converged_", "repeat_rate_", "artist_label_"):
             setattr(grown, name, getattr(self, name))
         source = appended.song_source
-        grown.artists_, grown.artist_of_song_ = self._append_artists(appended)
+        known: Any = self.artists_, self.artist_of_song_
+        if self.artists_ is not None:
+            known = append_song_artists(known[0], known[1], appended, self.artist_label_)
+        grown.artists_, grown.artist_of_song_ = known
         grown.propensity_ = np.where(source < 0, 1.0, self.propensity_[source])
         grown.neighbors_ = None
         if self.neighbors_ is not None:
@@ -469,45 +479,6 @@ class HistoryTerms(VersionedState, BaseEstimator):
         names = self.terms if what == 0 else [name for name in self.terms if name == "artist"]
         return [self.terms.index(name) for name in names]
 
-    def _pairs_of_situations(self, fold, features, weights_of, song_vectors, rng):
-        """Return the pairs of a fold, by kind of song and of playlist."""
-        found = {}
-        owners = features.user_of_playlist
-        for what in range(len(WHAT)):
-            songs = np.flatnonzero(fold.is_new_song == bool(what))
-            for who, rows in enumerate((fold.known, fold.new)):
-                held = fold.held[rows][:, songs]
-                rows, held = rows[np.diff(held.indptr) > 0], held[np.diff(held.indptr) > 0]
-                if len(rows) == 0 or len(songs) < 2:
-                    continue
-                playlists = rows if who == 0 else np.full(len(rows), -1)
-                score = _scorer(
-                    weights_of(rows, who == 0),
-                    song_vectors[songs],
-                    self._feature_maker(features, owners[rows], playlists, songs, what),
-                )
-                found[what, who] = sample_pairs(
-                    score,
-                    1 + len(self._terms_of(what)),
-                    held=held,
-                    seen=fold.kept[rows][:, songs],
-                    sample_size=lambda columns: mixed_shares(
-                        [softmax_weights(columns[0]), *columns[1:]], SAMPLED_SONGS
-                    ),
-                    rng=rng,
-                )
-        return found
-
-    def _feature_maker(self, features, users, playlists, songs, what):
-        """Return a function of rows that makes the features of some songs as dense arrays."""
-        if what == 0:
-            return lambda rows: [
-                part[:, songs].toarray() for part in features.features(users[rows], playlists[rows])
-            ]
-        # Songs are held out only for the term "artist".
-        picks = csr_array(one_hot(self.artist_of_song_[songs], len(self.artists_)).T)
-        return lambda rows: [(features.of_artists(users[rows]) @ picks).toarray()]
-
     def _weighted(self, queries, songs, coef):
         """Return weighted terms; `coef` has the shape of `coef_`."""
         parts = self._of_known_songs(queries, coef)
@@ -536,49 +507,6 @@ class HistoryTerms(VersionedState, BaseEstimator):
         weights = self.gain * coef[1, _who_asks(queries), self.terms.index("artist")]
         return csr_array(features * weights[:, None])
 
-    def _read_artists(self, table):
-        """Return the distinct artists, and the code of each song's; -1 for none."""
-        if "artist" not in self.terms:
-            return None, None
-        label = column_label(table.song_rows, self.artist_label_)
-        if label is None:
-            raise ValueError(
-                "The history term 'artist' needs a column of artists; got no column "
-                f"{self.artist_label_!r}. Set `artist` of the ranker, or leave the term out."
-            )
-        artists = table.song_rows[label]
-        named = artists.notna().to_numpy()
-        codes = np.full(len(artists), -1)
-        if not named.any():
-            return np.empty(0, dtype=object), codes
-        ids, codes[named] = Ids.factorize(artists[named], "artist")
-        return ids.values, codes
-
-    def _codes_of_artists(self, rows):
-        """Return the codes of the artists of new songs; -1 for a new one or none."""
-        codes = np.full(len(rows), -1)
-        label = column_label(rows, self.artist_label_)
-        if label is not None:
-            named = rows[label].notna().to_numpy()
-            if named.any():
-                codes[named] = Ids(self.artists_, "artist").codes(rows[label][named])
-        return codes
-
-    def _append_artists(self, appended):
-        """Return artists and the artists of songs; new artists follow the known ones."""
-        if self.artists_ is None:
-            return None, None
-        is_new = appended.song_source < 0
-        codes = np.full(len(is_new), -1)
-        codes[~is_new] = self.artist_of_song_[appended.song_source[~is_new]]
-        label = column_label(appended.song_rows, self.artist_label_)
-        if label is None or not is_new.any():
-            return self.artists_, codes
-        new = appended.song_rows[label]
-        found, values = pd.factorize(pd.concat([pd.Series(self.artists_), new], ignore_index=True))
-        codes[is_new] = found[len(self.artists_) :]
-        return np.asarray(values), codes
-
 
 def read_history(history):
     """Return the terms that a parameter `history` stands for: None, terms, or names of terms."""
@@ -596,15 +524,6 @@ def read_history(history):
 def append_vectors(vectors, parts):
     """Append sparse columns to vectors."""
     return csr_array(hstack([csr_array(vectors), *parts]))
-
-
-def _scorer(weights, song_vectors, features):
-    """Return a function of rows: scores of all songs, then their features."""
-
-    def score(rows):
-        return [np.asarray((song_vectors @ weights[rows].T).T), *features(rows)]
-
-    return score
 
 
 def _who_asks(queries):

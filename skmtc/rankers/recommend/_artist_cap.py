@@ -86,20 +86,20 @@ def best_with_cap(find, n_queries, k, artists, most, *, diversify=None, may_be_s
             found, found_scores = find(depth, positions)
             artists_found = np.where(found < 0, -1, artists[found])
             kept = within_cap(artists_found, most) & (found >= 0)
-            enough = kept.sum(axis=1) >= k
-            if depth == len(artists) and not enough.all():
+            is_full = kept.sum(axis=1) >= k
+            if depth == len(artists) and not is_full.all():
                 if not may_be_short:
-                    _refuse(positions[~enough][0], kept.sum(axis=1)[~enough][0], k, most)
-                enough[:] = True
+                    _refuse(positions[~is_full][0], kept.sum(axis=1)[~is_full][0], k, most)
+                is_full[:] = True
             if diversify is None:
-                places = _first_kept(kept[enough], k)
+                places = _first_kept(kept[is_full], k)
             else:
-                pool = found[enough], found_scores[enough]
-                places = diversify.choose(*pool, k, artists_found[enough], most)
-            rows = np.flatnonzero(enough)[:, None]
-            columns[positions[enough]] = np.where(places >= 0, found[rows, places], -1)
-            scores[positions[enough]] = np.where(places >= 0, found_scores[rows, places], -np.inf)
-            short.append(positions[~enough])
+                pool = found[is_full], found_scores[is_full]
+                places = diversify.choose(*pool, k, artists_found[is_full], most)
+            rows = np.flatnonzero(is_full)[:, None]
+            columns[positions[is_full]] = np.where(places >= 0, found[rows, places], -1)
+            scores[positions[is_full]] = np.where(places >= 0, found_scores[rows, places], -np.inf)
+            short.append(positions[~is_full])
         left, depth = np.concatenate(short), min(4 * depth, len(artists))
         if len(left) == 0:
             return columns, scores

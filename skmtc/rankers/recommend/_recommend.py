@@ -56,7 +56,7 @@ def recommend(ranker, X, options):
     # 2. Check the options.
     check_diversity(options.diversity, sample=options.sample)
     sampling = _make_sampling(options)
-    n_songs = _check_enough(options, songs, seen, allowed)
+    n_songs = _check_candidate_counts(options, songs, seen, allowed)
     # 3. Search the best songs, and choose among them.
     find, is_equal = make_finder(
         ranker, queries, songs, seen=seen, allowed=allowed, sampling=sampling
@@ -144,7 +144,7 @@ def _make_sampling(options):
     return GumbelSampling(seed, options.temperature)
 
 
-def _check_enough(options, songs, seen, allowed):
+def _check_candidate_counts(options, songs, seen, allowed):
     """Return how many songs to find; raise if a query has fewer candidates."""
     n = options.n_recommendations
     if not isinstance(n, int | np.integer) or n < 1:
@@ -153,7 +153,7 @@ def _check_enough(options, songs, seen, allowed):
             "of songs per query."
         )
     if allowed is not None:
-        return _check_enough_allowed(n, seen, allowed, may_be_short=options.as_frame)
+        return _check_allowed_counts(n, seen, allowed, may_be_short=options.as_frame)
     n_seen = 0 if seen is None else int(np.diff(seen.indptr).max())
     if n > len(songs) - n_seen:
         already = f", of which a playlist already has {n_seen}" if n_seen else ""
@@ -164,7 +164,7 @@ def _check_enough(options, songs, seen, allowed):
     return n
 
 
-def _check_enough_allowed(n, seen, allowed, *, may_be_short):
+def _check_allowed_counts(n, seen, allowed, *, may_be_short):
     counts = np.diff(allowed.indptr)
     if seen is not None:
         counts = counts - np.asarray(allowed.multiply(seen).sum(axis=1)).ravel()

@@ -1,5 +1,6 @@
 """Situations and weights of `StackingRanker`."""
 
+from skmtc.rankers.stacking._display import SideBySide
 from skmtc.rankers.stacking._situations import WHAT, WHO, default_splitters, hold_out, who_asks
 from skmtc.rankers.stacking._weights import ScoreSpread, fit_weights
 
@@ -7,6 +8,7 @@ __all__ = [
     "WHAT",
     "WHO",
     "ScoreSpread",
+    "SideBySide",
     "default_splitters",
     "fit_weights",
     "hold_out",

@@ -14,10 +14,10 @@ WHAT = ("known songs", "new songs")
 
 # What is held out of one training table. Together it leaves about two thirds of the rows.
 # New users: their share of all users, which grows in small tables until they have about
-# `ENOUGH_PLAYLISTS`, so that weights are fitted on enough of them.
+# `MIN_PLAYLISTS`, so that weights are fitted on enough of them.
 USER_SIZE = 0.1
 MOST_USERS = 0.3
-ENOUGH_PLAYLISTS = 300
+MIN_PLAYLISTS = 300
 # New playlists: the users of whom half of the playlists are held out, as a share of all users. They
 # are drawn among those with several playlists, so where these are few it is all of them.
 PLAYLIST_USER_SIZE = 0.2
@@ -69,7 +69,7 @@ def default_splitters(ids, n_playlists, seed):
     splitters : list of splitters
         For `hold_out`.
     """
-    user_size = min(MOST_USERS, max(USER_SIZE, ENOUGH_PLAYLISTS / n_playlists))
+    user_size = min(MOST_USERS, max(USER_SIZE, MIN_PLAYLISTS / n_playlists))
     splitters = [
         ColdUserSplit(user_size=user_size, random_state=seed, **ids),
         ColdSongSplit(song_size=SONG_SIZE, released=None, random_state=seed, **ids),

@@ -22,7 +22,7 @@ def test_names_are_read_like_those_of_the_command(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "reported"),
     [
         ("rankers = [", "must be TOML in UTF-8"),
         ("ranker = []", "There is no option in the config 'ranker'. Nearest: 'rankers'"),
@@ -34,8 +34,8 @@ def test_names_are_read_like_those_of_the_command(tmp_path):
         ("[parameters.rigde]\nuser_l2 = 3", "There is no ranker 'rigde'. Nearest: 'ridge'"),
     ],
 )
-def test_bad_files(tmp_path, content, told):
+def test_bad_files(tmp_path, content, reported):
     path = tmp_path / "compare.toml"
     path.write_text(content)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=reported):
         read_config(path)

@@ -19,17 +19,17 @@ X = pd.DataFrame(
 )
 
 
-def test_what_is_used_and_what_is_not_is_told():
+def test_what_is_used_and_what_is_not_is_reported():
     features = Features.of(Table(X, "X"))
-    told = features.told()
-    assert told.startswith("songs are described by year; users by age; not used: title (")
-    assert "title (is free text; pass text=['title'] to use it)" in told
-    assert "position (differs between rows of one song; pass numeric=['position'] to" in told
-    assert told.count("position (") == told.count("title (") == 1
-    assert "name of an id" not in told
+    reported = features.describe()
+    assert reported.startswith("songs are described by year; users by age; not used: title (")
+    assert "title (is free text; pass text=['title'] to use it)" in reported
+    assert "position (differs between rows of one song; pass numeric=['position'] to" in reported
+    assert reported.count("position (") == reported.count("title (") == 1
+    assert "name of an id" not in reported
 
 
-def test_all_roles_of_songs_are_told_and_written_as_code():
+def test_all_roles_of_songs_are_reported_and_written_as_code():
     table = pd.concat([X] * 5, ignore_index=True)
     table["playlist"], table["song"] = range(20), [f"s{i % 10}" for i in range(20)]
     songs = pd.DataFrame({"song": [f"s{i}" for i in range(10)], "album": [*range(5)] * 2})
@@ -40,7 +40,7 @@ def test_all_roles_of_songs_are_told_and_written_as_code():
     table = table[["user", "playlist", "song"]].merge(songs, on="song")
     features = Features.of(Table(table, "X"))
     assert features.describes_songs
-    assert features.told() == "songs are described by released, genres, album, e0 … e15"
+    assert features.describe() == "songs are described by released, genres, album, e0 … e15"
     assert features.code(new_songs=True)["song_features"] == (
         "make_song_features(SongRoles(song='song', date=['released'], tags=['genres'], "
         f"identity=['album'], vector={[f'e{i}' for i in range(16)]}), "
@@ -50,18 +50,18 @@ def test_all_roles_of_songs_are_told_and_written_as_code():
 
 def test_what_describes_playlists_is_left_out_for_its_own_reason():
     table = X.drop(columns="user").assign(title=["my mix", "my mix", "run", "run"])
-    told = Features.of(Table(table, "X", user=None)).told()
-    assert "users by age; playlists by title" in told
-    assert "title (" not in told
-    told = Features.of(Table(table.assign(user=1), "X")).told()
-    assert "playlists by title" in told
-    assert told.count("describes playlists") == 1  # age, which users do not have
+    reported = Features.of(Table(table, "X", user=None)).describe()
+    assert "users by age; playlists by title" in reported
+    assert "title (" not in reported
+    reported = Features.of(Table(table.assign(user=1), "X")).describe()
+    assert "playlists by title" in reported
+    assert reported.count("describes playlists") == 1  # age, which users do not have
 
 
 def test_ids_of_any_name_are_known():
     names = {"user": "who", "playlist": "list", "song": "what"}
-    told = Features.of(Table(X.rename(columns=names), "X", **names)).told()
-    assert told == Features.of(Table(X, "X")).told()
+    reported = Features.of(Table(X.rename(columns=names), "X", **names)).describe()
+    assert reported == Features.of(Table(X, "X")).describe()
 
 
 def test_ids_are_never_features():

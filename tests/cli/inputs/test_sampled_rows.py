@@ -64,14 +64,14 @@ def test_a_sample_asks_less_of_the_songs_of_new_playlists(table):
     assert make_splitter("cold-playlists", table, seed=0).min_song_count == 5
 
 
-def test_a_sample_is_told_and_all_is_on_request(table, tmp_path, capsys):
+def test_a_sample_is_reported_and_all_is_on_request(table, tmp_path, capsys):
     table.X.to_csv(tmp_path / "t.csv", index=False)
     arguments = ["compare", str(tmp_path / "t.csv"), "--rankers", "popularity"]
     arguments += ["--setting", "cold-users", "--out", str(tmp_path / "out"), "--max-songs", "50"]
     assert main(arguments) == 0
-    told = capsys.readouterr().err
-    assert "sampled for speed: the 50 songs in most playlists of" in told
-    assert "the whole table: --all" in told
+    reported = capsys.readouterr().err
+    assert "sampled for speed: the 50 songs in most playlists of" in reported
+    assert "the whole table: --all" in reported
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Sampled for speed: the 50 songs" in page
     assert "<code>--all</code>" in page

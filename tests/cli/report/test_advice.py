@@ -50,8 +50,8 @@ def test_playlists_of_the_same_name_are_told_apart_by_their_users(folder, tmp_pa
     X["playlist"] = "list " + numbers.astype(str)
     X.to_csv(tmp_path / "names.csv", index=False)
     table = open_table(tmp_path / "names.csv")
-    told = capsys.readouterr().err
-    assert "belong to several users: each user's counts as a playlist of its own" in told
+    reported = capsys.readouterr().err
+    assert "belong to several users: each user's counts as a playlist of its own" in reported
     assert table.X["playlist"].nunique() == X.groupby(["user", "playlist"]).ngroups
     assert table.X["playlist"].iloc[0] == f"{X['user'].iloc[0]} / {X['playlist'].iloc[0]}"
     found = {}

@@ -133,8 +133,8 @@ def test_a_stack_is_explained_by_the_ranker_that_counts_most():
     ranker.set_params(multitask="drop")
     ranker.fit(table.X)
     why = reasons(ranker, table.X.head(3))
-    assert all("+" in told for told in why)
-    assert not any("score" in told for told in why)
+    assert all("+" in reported for reported in why)
+    assert not any("score" in reported for reported in why)
 
 
 def test_the_report_shows_songs(table, tmp_path):

@@ -70,9 +70,9 @@ def test_all_who_are_tied_are_marked(comparison):
         "ridge": False,
         "knn": True,
     }
-    (told,) = verdicts(comparison)
+    (reported,) = verdicts(comparison)
     assert (
-        told == "AUC: own songs is best (0.750), tied with knn, ahead of popularity by 0.250 "
+        reported == "AUC: own songs is best (0.750), tied with knn, ahead of popularity by 0.250 "
         "(0.250 to 0.250)."
     )
     comparison.playlists = playlists().iloc[:4]
@@ -108,7 +108,7 @@ def test_the_page_escapes_what_it_shows(comparison):
         seed = 0
 
         @staticmethod
-        def told():
+        def describe():
             return "songs are described by a<b"
 
     page = report_html([comparison], Table, Features, {})

@@ -21,7 +21,7 @@ def test_tells_what_could_not_be_read():
     load_report = LoadReport("data")
     load_report.drop("broken lines", 2)
     with pytest.warns(UserWarning, match=r"Not all of data .* 2 broken lines\. .*`dropped`"):
-        load_report.tell(stacklevel=2)
+        load_report.warn(stacklevel=2)
 
 
 def test_what_was_asked_for_is_no_warning():
@@ -29,5 +29,5 @@ def test_what_was_asked_for_is_no_warning():
     load_report.drop("short playlists", 2, asked_for=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        load_report.tell(stacklevel=2)
+        load_report.warn(stacklevel=2)
     assert LoadReport("data").listing() == "nothing dropped"

@@ -20,7 +20,7 @@ PARAMETERS = {
 }
 
 
-def draw_sequences(n_tokens=30, n_playlists=60, seed=0):
+def sample_sequences(n_tokens=30, n_playlists=60, seed=0):
     rng = np.random.default_rng(seed)
     membership = (rng.random((n_tokens, n_playlists)) < 0.15).astype(int)
     return TokenSequences(csr_array(membership), np.arange(n_tokens))
@@ -32,7 +32,7 @@ def learn(sequences, **parameters):
 
 def test_vectors_are_the_optimum_given_the_playlists():
     """At the fixed point each side solves its own ridge regressions; the objective tells."""
-    sequences = draw_sequences()
+    sequences = sample_sequences()
     counts = sequences.count()[1].toarray()
     weights = np.where(counts > 0, 1 + 10.0 * counts, 1.0)
     _, songs = learn(sequences, epochs=200)
@@ -51,7 +51,7 @@ def test_vectors_are_the_optimum_given_the_playlists():
 
 
 def test_the_number_of_threads_does_not_change_the_result():
-    sequences = draw_sequences()
+    sequences = sample_sequences()
     _, one = learn(sequences)
     with parallel_config(backend="threading", n_jobs=2):
         _, two = learn(sequences)
@@ -61,4 +61,4 @@ def test_the_number_of_threads_does_not_change_the_result():
 def test_without_implicit_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "implicit.als", None)
     with pytest.raises(ImportError, match=r"method='als' needs .* `pip install implicit`"):
-        learn(draw_sequences())
+        learn(sample_sequences())

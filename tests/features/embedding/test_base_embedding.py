@@ -28,13 +28,13 @@ print(embedding.fit(songs, membership).vectors_[0].tobytes().hex())
 """
 
 
-def draw_membership(seed=0):
+def sample_membership(seed=0):
     return csr_array(np.random.RandomState(seed).randint(6, size=(20, 30)))
 
 
 def fitted(cls=ArtistEmbedding, **parameters):
     parameters = {"vector_size": 5, "random_state": 3} | parameters
-    return cls(**parameters).fit(pd.DataFrame({"artist": TOKENS}), draw_membership())
+    return cls(**parameters).fit(pd.DataFrame({"artist": TOKENS}), sample_membership())
 
 
 def test_same_vectors_whatever_the_number_of_workers():

@@ -10,7 +10,7 @@ from skmtc.features.embedding._svd import VALUE_POWER, leading_eigenvectors, svd
 SAME_PLAYLIST = np.kron(np.eye(2), np.ones((2, 2)))
 
 
-def draw_sequences(n_tokens=30, n_playlists=60, seed=0):
+def sample_sequences(n_tokens=30, n_playlists=60, seed=0):
     rng = np.random.default_rng(seed)
     membership = (rng.random((n_tokens, n_playlists)) < 0.15) * rng.integers(
         1, 9, (n_tokens, n_playlists)
@@ -44,7 +44,7 @@ def test_songs_of_one_playlist_are_one_direction():
 
 
 def test_vectors_are_leading_singular_vectors_times_powers_of_the_values():
-    sequences = draw_sequences()
+    sequences = sample_sequences()
     tokens, vectors = learn(sequences)
     ppmi = shifted_ppmi(sequences.count()[1]).toarray()
     values, left = (part[..., ::-1] for part in np.linalg.eigh(ppmi))
@@ -56,13 +56,13 @@ def test_vectors_are_leading_singular_vectors_times_powers_of_the_values():
 
 
 def test_seeds_give_the_same_directions_with_the_same_signs():
-    sequences = draw_sequences()
+    sequences = sample_sequences()
     (_, one), (_, other) = learn(sequences, seed=1), learn(sequences, seed=2)
     np.testing.assert_allclose(one[:, :2], other[:, :2], atol=1e-3)
 
 
 def test_columns_beyond_the_number_of_tokens_are_zero():
-    _, vectors = learn(draw_sequences(n_tokens=4), vector_size=6)
+    _, vectors = learn(sample_sequences(n_tokens=4), vector_size=6)
     assert vectors.shape == (4, 6)
     np.testing.assert_array_equal(vectors[:, 4:], 0)
 

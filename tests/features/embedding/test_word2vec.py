@@ -55,13 +55,13 @@ def test_training_moves_vectors_from_their_start():
 TOKENS = [f"t{i}" for i in range(20)]
 
 
-def draw_membership():
+def sample_membership():
     return csr_array(np.random.RandomState(0).randint(6, size=(20, 30)))
 
 
 def fitted(cls=ArtistEmbedding, **parameters):
     parameters = {"method": "word2vec", "vector_size": 5, "random_state": 3} | parameters
-    return cls(**parameters).fit(pd.DataFrame({"artist": TOKENS}), draw_membership())
+    return cls(**parameters).fit(pd.DataFrame({"artist": TOKENS}), sample_membership())
 
 
 @parametrize_with_checks([ArtistEmbedding(method="word2vec"), SongEmbedding(method="word2vec")])
@@ -85,7 +85,7 @@ def test_same_seed_same_vectors_and_another_seed_others():
 
 
 def test_the_order_within_playlists_matters():
-    songs, membership = pd.DataFrame({"artist": TOKENS}), draw_membership()
+    songs, membership = pd.DataFrame({"artist": TOKENS}), sample_membership()
     turned = membership.copy()
     turned.data = 7 - turned.data
     embedding = ArtistEmbedding(method="word2vec", vector_size=5, window=1, random_state=3)

@@ -336,8 +336,8 @@ def test_dates_of_playlists_and_rows_have_a_role_of_their_own(label, convert):
     whose = "playlists" if label == "created_at" else "rows"
     for roles in (guess_song_roles(X), guess_user_roles(X), guess_user_roles(X, user=None)):
         assert label not in roles.used
-        told = f"has dates of {whose}; use them with TimeSplit(created={label!r})"
-        assert roles.left_out[label].startswith(told)
+        reported = f"has dates of {whose}; use them with TimeSplit(created={label!r})"
+        assert roles.left_out[label].startswith(reported)
     # Nothing is refused, and nothing is learned of them.
     ranker = MultitaskPlaylistRanker(song_features=StandardScaler(), tol=0.1).fit(X)
     assert label not in "".join(ranker.feature_names_out_)

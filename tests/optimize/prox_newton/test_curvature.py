@@ -103,5 +103,5 @@ def test_steps_that_teach_nothing_change_nothing():
 def test_scales_fall_slowly_if_asked():
     step, change, covariance = _log_sum_case()
     old = Curvature(np.full(len(step), 100.0), None, None)
-    new = learn_curvature(old, step, change, covariance, forget=0.8)
+    new = learn_curvature(old, step, change, covariance, keep=0.8)
     np.testing.assert_allclose(new.scale, 80.0)

@@ -132,7 +132,7 @@ def test_losses_are_those_of_the_objective(loss):
     coef = make_coef(problem.given)
     at = coefficients_of(problem, coef)
     newton = ExactNewton(losses, problem.users, problem.penalties, fixed_shared=False)
-    expansion = newton.expand(at)
+    expansion = losses.expand(newton.weights(at))
     value = newton.values(at, expansion.losses).sum() / problem.given.n_playlists
     smooth, gradient = transcribed_objective(problem.given)(coef)
     assert value == pytest.approx(smooth + np.sum(np.abs(coef) * problem.given.l1))
@@ -194,10 +194,10 @@ def test_users_of_fixed_shared_weights_do_not_touch_each_other():
     losses = ExactLosses(problem.objective, problem.features)
     newton = ExactNewton(losses, problem.users, problem.penalties, fixed_shared=True)
     at = coefficients_of(problem, make_coef(objective))
-    move = newton.step(at, newton.expand(at))
+    move = newton.step(at, losses.expand(newton.weights(at)))
     other = Coefficients(at.shared, at.user.copy(), at.playlist)
     other.user[0] += 0.5
-    other_move = newton.step(other, newton.expand(other))
+    other_move = newton.step(other, losses.expand(newton.weights(other)))
     np.testing.assert_array_equal(move.at.shared, at.shared)
     np.testing.assert_allclose(move.at.user[1:], other_move.at.user[1:], atol=1e-9)
     assert not np.array_equal(move.at.user[0], other_move.at.user[0])

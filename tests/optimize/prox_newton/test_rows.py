@@ -237,7 +237,7 @@ def test_a_step_of_the_shared_weights_lowers_the_surrogate():
     assert model.values.sum() + l1 * np.abs(model.shared).sum() < before
 
 
-def test_minimise_tells_how_much_lower_the_surrogate_is():
+def test_minimise_returns_how_much_lower_the_surrogate_is():
     problem, point, model, covariance = _case()
     totals, shared, decrease = model.minimise()
     l1 = problem.penalties.shared_l1
@@ -366,14 +366,14 @@ def test_odd_problems_are_solved_to_tol_or_not_called_converged(seed):
 
 def test_rows_are_for_one_kind_of_problem():
     single = {"features": lambda x: x.astype(np.float32)}
-    assert _rows.rows_pay(SortedProblem(make_objective(0, **single)))
+    assert _rows.can_use_rows(SortedProblem(make_objective(0, **single)))
     for other in (
         {"loss": "ranking", **single},
         {"user_l2": 0.0, **single},
         {"playlist_l1": 0.0, **single},
         {},  # double precision
     ):
-        assert not _rows.rows_pay(SortedProblem(make_objective(0, **other)))
+        assert not _rows.can_use_rows(SortedProblem(make_objective(0, **other)))
 
 
 def test_playlists_take_over_after_many_iterations_of_rows(monkeypatch):
@@ -434,20 +434,20 @@ def test_a_pass_leaves_out_users_with_little_to_gain(monkeypatch):
         assert result.objective == pytest.approx(objective.value(result.coef), rel=1e-6)
 
 
-def test_what_users_were_promised_who_rose_is_in_doubt():
+def test_the_last_model_bounds_the_decrease_of_users_whose_objective_rose():
     problem, _, model, _ = _case()
     model.minimise()
     solver = _prox_newton.ProxNewton(problem.original, 1e-3, 0)
     solver.model, solver.problem = model, problem
     rose = np.zeros(problem.given.n_users, dtype=bool)
-    assert solver._doubtful(rose) == 0.0
+    assert solver._unpredicted(rose) == 0.0
     rose[1] = True
-    assert solver._doubtful(rose) == model.gains()[1]
+    assert solver._unpredicted(rose) == model.gains()[1]
     solver.model = None  # a step that no model of rows has made
-    assert solver._doubtful(rose) == np.inf
+    assert solver._unpredicted(rose) == np.inf
     ranking = SortedProblem(make_objective(0, loss="ranking"))
     solver.problem = ranking
-    assert solver._doubtful(np.zeros(ranking.given.n_users, dtype=bool)) == np.inf
+    assert solver._unpredicted(np.zeros(ranking.given.n_users, dtype=bool)) == np.inf
 
 
 def test_same_bits_for_any_number_of_threads(monkeypatch):

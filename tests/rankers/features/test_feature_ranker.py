@@ -26,7 +26,7 @@ class ColumnsSeen(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """Give the chosen columns of rows like those of fit."""
+        """Return the chosen columns of rows like those of fit."""
         assert list(X.columns) == self.columns_
         return X[self.chosen].to_numpy()
 
@@ -63,7 +63,7 @@ def test_a_new_user_may_leave_out_attributes():
 def test_new_users_without_any_attribute_have_the_shared_weights(Ranker):
     ranker = Ranker(user_features="passthrough").fit(X)
     rows = X.head(2).assign(user=["new 1", "new 2"], playlist=["p 1", "p 2"], age=[30.0, np.nan])
-    told, untold = ranker.query_vectors(rows)
+    reported, untold = ranker.query_vectors(rows)
     np.testing.assert_array_equal(untold, ranker.shared_coef_)
-    assert (told != untold).any()
+    assert (reported != untold).any()
     assert np.isfinite(ranker.predict(rows)).all()

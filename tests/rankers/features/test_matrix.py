@@ -130,7 +130,7 @@ def test_array_columns_keep_their_positions(X):
         ),
     ],
 )
-def test_bad_features_are_told(X, change, parameters, message):
+def test_bad_features_are_reported(X, change, parameters, message):
     with pytest.raises(ValueError, match=message):
         _fit(X.assign(**change), **parameters)
 
@@ -201,7 +201,7 @@ def test_auto_works_in_a_grid_search(X):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_no_features_at_all_are_told(X):
+def test_no_features_at_all_are_reported(X):
     ids = X[["user", "playlist", "song"]]
     with pytest.raises(ValueError, match="fit_intercept=False"):
         _fit(ids, song_features="passthrough", fit_intercept=False)

@@ -11,7 +11,7 @@ LEFT_OUT = "ignore:Left out of fit"
 
 
 def _draw(rng, *, n_rows, n_songs=12, n_playlists=8, n_users=4):
-    """Draw rows with repeats; the owner and the feature follow from the ids."""
+    """Sample rows with repeats; the owner and the feature follow from the ids."""
     playlist = rng.integers(n_playlists, size=n_rows)
     song = rng.integers(n_songs, size=n_rows)
     return pd.DataFrame(

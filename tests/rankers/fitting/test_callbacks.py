@@ -36,7 +36,7 @@ def test_verbose_prints_a_line_per_iteration(X, solver, capsys):
 
 
 class Recorder:
-    """A callback that keeps what it is told, and may stop the fit."""
+    """A callback that keeps what it is reported, and may stop the fit."""
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after

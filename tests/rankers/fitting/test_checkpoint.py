@@ -62,10 +62,10 @@ def _state(iteration):
 
 
 def _load(path, fingerprint=FINGERPRINT, tol=TOL, shape=SHAPE):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         loaded = Checkpoint(path, fingerprint, tol).load(shape)
-    return loaded, [str(w.message) for w in told]
+    return loaded, [str(w.message) for w in reported]
 
 
 def _saved(path, n_saves, fingerprint=FINGERPRINT):
@@ -80,13 +80,13 @@ def test_what_is_loaded_is_what_was_saved_last(tmp_path):
     path = tmp_path / "fit.npz"
     for n_saves in (1, 2, 3):
         _saved(path, n_saves)
-        loaded, told = _load(path)
+        loaded, reported = _load(path)
         np.testing.assert_array_equal(loaded.coef, np.full(SHAPE, float(n_saves)))
         assert loaded.history == _result(n_saves).history
         assert loaded.n_iter == n_saves
         assert not loaded.converged
-        assert len(told) == 1
-        assert f"from iteration {n_saves}" in told[0]
+        assert len(reported) == 1
+        assert f"from iteration {n_saves}" in reported[0]
         assert [f.name for f in tmp_path.iterdir()] == ["fit.npz"]
 
 
@@ -114,21 +114,21 @@ def test_a_damaged_file_is_refused_or_the_same(tmp_path, attack):
     path = tmp_path / "fit.npz"
     _saved(path, 3)
     whole = path.read_bytes()
-    told = Counter()
+    reported = Counter()
     for content in damaged_copies(whole, attack.times(60, 3000), seed=0):
         path.write_bytes(content)
         loaded, messages = _load(path)
         if loaded is None:
-            told["refused"] += 1
+            reported["refused"] += 1
             assert "damaged or no checkpoint" in messages[0]
             assert (tmp_path / "fit.npz.refused").exists()
             (tmp_path / "fit.npz.refused").unlink()
         else:  # a byte that nobody reads, such as a time
-            told["same"] += 1
+            reported["same"] += 1
             assert loaded.coef.tobytes() == _result(3).coef.tobytes()
             assert loaded.history == _result(3).history
-    attack.tell("checkpoints damaged", told)
-    assert told["refused"] > told["same"]
+    attack.record("checkpoints damaged", reported)
+    assert reported["refused"] > reported["same"]
 
 
 @pytest.mark.parametrize("content", [b"", b"user,playlist,song\n" * 50, b"PK\x03\x04" + b"0" * 99])
@@ -136,9 +136,9 @@ def test_another_file_is_moved_away_not_overwritten(tmp_path, content):
     path = tmp_path / "mine.csv"
     for refused in ("mine.csv.refused", "mine.csv.refused-2"):
         path.write_bytes(content)
-        loaded, told = _load(path)
+        loaded, reported = _load(path)
         assert loaded is None
-        assert refused in told[0]
+        assert refused in reported[0]
         assert (tmp_path / refused).read_bytes() == content
     assert not path.exists()
 
@@ -164,10 +164,10 @@ def test_a_crafted_file_is_refused(tmp_path, arrays, message):
     path = tmp_path / "fit.npz"
     Checkpoint(path, FINGERPRINT, TOL).save(_result(2))
     _rewritten(path, **arrays)
-    loaded, told = _load(path)
+    loaded, reported = _load(path)
     assert loaded is None
-    assert "must be whole" in told[0]
-    assert message in told[0]
+    assert "must be whole" in reported[0]
+    assert message in reported[0]
 
 
 def test_a_file_that_lacks_a_member_is_refused(tmp_path):
@@ -175,9 +175,9 @@ def test_a_file_that_lacks_a_member_is_refused(tmp_path):
     Checkpoint(path, FINGERPRINT, TOL).save(_result(2))
     with np.load(path) as old:
         np.savez(path, **{name: old[name] for name in old.files if name != "history_seconds"})
-    loaded, told = _load(path)
+    loaded, reported = _load(path)
     assert loaded is None
-    assert "the members ['about', 'coef', 'history_objective', 'history_optimality']" in told[0]
+    assert "the members ['about', 'coef', 'history_objective', 'history_optimality']" in reported[0]
 
 
 def test_a_compressed_file_is_refused(tmp_path):
@@ -192,9 +192,9 @@ def test_a_compressed_file_is_refused(tmp_path):
 def test_a_checkpoint_of_another_fit_is_refused_by_what_differs(tmp_path):
     path = tmp_path / "fit.npz"
     _saved(path, 1)
-    loaded, told = _load(path, FINGERPRINT | {"features": "other"})
+    loaded, reported = _load(path, FINGERPRINT | {"features": "other"})
     assert loaded is None
-    assert "of one with other features." in told[0]
+    assert "of one with other features." in reported[0]
     assert (tmp_path / "fit.npz.refused").exists()
 
 
@@ -259,10 +259,10 @@ def test_a_full_disk_does_not_end_the_fit(X, tmp_path, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr("skmtc._utils.atomic_files.os.replace", refuse)
-    with pytest.warns(RuntimeWarning, match="could not be saved: No space left") as told:
+    with pytest.warns(RuntimeWarning, match="could not be saved: No space left") as reported:
         ranker = _ranker(tmp_path / "fit.npz").fit(X)
     assert ranker.n_iter_ > 1
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 @pytest.mark.filterwarnings(STOPPED_EARLY)
@@ -281,11 +281,11 @@ def test_a_folder_that_becomes_read_only_does_not_lose_the_fit(X, tmp_path, monk
         path.write_bytes(b"of somebody else")
         monkeypatch.setattr("os.replace", refuse)
         message = "could not be (moved away|removed)"
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         ranker = _ranker(path).fit(X)
     monkeypatch.undo()
-    assert any(re.search(message, str(w.message)) for w in told)
+    assert any(re.search(message, str(w.message)) for w in reported)
     assert path.exists()
     assert ranker.objective_ == pytest.approx(_ranker(None).fit(X).objective_, rel=1e-7)
 
@@ -462,10 +462,10 @@ while len(kills) < n_kills:
     if os.path.exists(end):
         continue  # it was done before
     saved = [0, *map(int, open(log))] if os.path.exists(log) else [0]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         ranker = MultitaskPlaylistRanker(**parameters, checkpoint=path).fit(X)
-    messages = [str(w.message) for w in told]
+    messages = [str(w.message) for w in reported]
     start = [int(m.split("iteration ")[1].split()[0]) for m in messages if "goes on" in m] or [0]
     kills.append({
         "saved": max(saved), "resumed": start[0], "refused": sum("refused" in m for m in messages),

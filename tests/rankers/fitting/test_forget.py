@@ -144,7 +144,7 @@ def _marked(X, users):
 
 
 def _own_artist(X):
-    """Give the songs that only the forgotten users have an artist of their own."""
+    """Return the songs that only the forgotten users have an artist of their own."""
     is_own = ~X["song"].isin(X[~X["user"].isin(GONE)]["song"])
     return X.assign(artist=X["artist"].mask(is_own, "band"))
 
@@ -275,7 +275,7 @@ def test_by_hand():
         ([1], TypeError, "must be of the same type"),
     ],
 )
-def test_unknown_users_are_told_and_nobody_is_forgotten(users, error, message):
+def test_unknown_users_are_reported_and_nobody_is_forgotten(users, error, message):
     X = X_TRAIN.assign(user="user" + X_TRAIN["user"].astype("category").cat.codes.astype(str))
     ranker = PopularityRanker().fit(X)
     before = pickle.dumps(ranker)

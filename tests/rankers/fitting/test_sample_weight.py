@@ -185,13 +185,13 @@ def test_weights_are_routed_and_sliced():
         (["much"] * len(X), "must be one number per row"),
     ],
 )
-def test_bad_weights_are_told(weights, message):
+def test_bad_weights_are_reported(weights, message):
     with pytest.raises(ValueError, match=message):
         MultitaskPlaylistRanker().fit(X, sample_weight=weights)
 
 
 @pytest.mark.parametrize("make", [MultitaskPlaylistRanker, PopularityRanker])
-def test_bad_columns_of_weights_are_told(make):
+def test_bad_columns_of_weights_are_reported(make):
     with pytest.raises(ValueError, match="must have a column 'w' of weights"):
         make(weight="w").fit(X)
     for bad in (0, -1, np.nan, "much"):
@@ -199,7 +199,7 @@ def test_bad_columns_of_weights_are_told(make):
             make(weight="w").fit(X.assign(w=pd.Series([1] * (len(X) - 1) + [bad], dtype=object)))
 
 
-def test_weights_given_twice_are_told():
+def test_weights_given_twice_are_reported():
     with pytest.raises(ValueError, match="Weights must be given once"):
         MultitaskPlaylistRanker(weight="w").fit(X.assign(w=1), sample_weight=np.ones(len(X)))
 

@@ -135,7 +135,7 @@ def test_new_songs_have_the_history_of_their_artist(X, paper, ranker):
     np.testing.assert_allclose(ranker.predict(nobody), paper.predict(rows), atol=1e-9)
 
 
-def test_judging_knows_the_terms(X, ranker):
+def test_evaluate_knows_the_terms(X, ranker):
     test = X.iloc[::7].assign(playlist="new " + X["playlist"])
     table = evaluate(ranker, test, "hit_rate@10")
     queries = test[["user", "playlist"]].drop_duplicates().reset_index(drop=True)
@@ -382,7 +382,7 @@ def test_held_out_songs_reach_no_feature(X):
 
 
 @pytest.mark.filterwarnings("ignore:The solver did not converge")
-def test_a_hold_out_fit_that_does_not_converge_is_told(X):
+def test_a_hold_out_fit_that_does_not_converge_is_reported(X):
     ranker = MultitaskPlaylistRanker(history="song", solver="owlqn", max_iter=1, random_state=0)
     with pytest.warns(ConvergenceWarning, match="history terms without held-out playlists"):
         ranker.fit(X)

@@ -110,7 +110,7 @@ def test_songs_without_artist_are_not_capped():
     assert len(set(songs[0])) == 5
 
 
-def test_what_cannot_be_is_told():
+def test_what_cannot_be_is_reported():
     X = five_songs()
     query = pd.DataFrame({"user": ["eve", "ana"]})
     ranker = PopularityRanker().fit(X)

@@ -97,24 +97,24 @@ def test_new_songs_come_with_their_columns(ranker):
     assert not set(songs.ravel()) & set(NEW_SONGS)
 
 
-def test_bad_candidates_are_told(ranker):
-    def told(candidates, error=ValueError, queries=QUERIES, **options):
+def test_bad_candidates_are_reported(ranker):
+    def reported(candidates, error=ValueError, queries=QUERIES, **options):
         with pytest.raises(error) as caught:
             ranker.recommend(queries, candidates=candidates, **options)
         return str(caught.value)
 
-    message = told(csr_array(ALLOWED[:, :-1]))
+    message = reported(csr_array(ALLOWED[:, :-1]))
     assert f"shape {ALLOWED.shape}; got shape" in message
-    assert "name queries by columns that these have; got the column 'playlist'" in told(
+    assert "name queries by columns that these have; got the column 'playlist'" in reported(
         _pairs(), queries=QUERIES[["user"]]
     )
     strangers = _pairs().assign(playlist=X_TRAIN["playlist"].iloc[0])
     queries = QUERIES[QUERIES["playlist"] != strangers["playlist"].iloc[0]]
-    assert "songs for at least one query" in told(strangers, queries=queries)
-    message = told(csr_array(ALLOWED), n_recommendations=len(SONGS))
+    assert "songs for at least one query" in reported(strangers, queries=queries)
+    message = reported(csr_array(ALLOWED), n_recommendations=len(SONGS))
     assert "got fewer for" in message
     assert "Pass as_frame=True for lists of unequal lengths" in message
-    assert "boolean sparse matrix" in told({1, 2}, TypeError)
+    assert "boolean sparse matrix" in reported({1, 2}, TypeError)
 
 
 def test_metrics_count_candidates_only():

@@ -101,7 +101,7 @@ def test_lists_differ_more_and_hits_are_hardly_lost(kind):
     assert hits[2] <= hits[0]
 
 
-def test_bad_requests_are_told():
+def test_bad_requests_are_reported():
     ranker = ItemKNNRanker().fit(X_TRAIN)
     for bad in (-0.1, 1.5, "much", True, np.nan):
         with pytest.raises(ValueError, match="`diversity` must be a number from 0 to 1; got"):

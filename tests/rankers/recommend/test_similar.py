@@ -34,13 +34,13 @@ def test_songs_come_in_the_order_of_cosines(ranker):
     vectors = ranker.similarity_vectors(ranker.reader.catalogue())
     vectors = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
     cosines = cosine_similarity(vectors)
-    for asked, found, told in zip(ASKED, songs, scores, strict=True):
+    for asked, found, reported in zip(ASKED, songs, scores, strict=True):
         own = cosines[int(np.flatnonzero(ranker.songs_ == asked)[0])]
         others = ranker.songs_ != asked
         assert asked not in found
         assert len(set(found)) == 5
-        np.testing.assert_allclose(told, np.sort(own[others])[::-1][:5], atol=1e-6)
-        np.testing.assert_allclose(told, own[np.searchsorted(ranker.songs_, found)], atol=1e-6)
+        np.testing.assert_allclose(reported, np.sort(own[others])[::-1][:5], atol=1e-6)
+        np.testing.assert_allclose(reported, own[np.searchsorted(ranker.songs_, found)], atol=1e-6)
     with sklearn.config_context(working_memory=0.001):
         again = ranker.similar_songs(ASKED, n=5)
     assert again[0].tolist() == songs.tolist()
@@ -108,7 +108,7 @@ def test_stacks_take_the_weighted_mean_of_their_rankers():
     np.testing.assert_allclose(scores[0], np.sort(expected[0, 1:])[::-1][:4], atol=1e-6)
 
 
-def test_bad_requests_are_told():
+def test_bad_requests_are_reported():
     ranker = PopularityRanker().fit(X_TRAIN)
     with pytest.raises(ValueError, match="got 2 ids, 1 of them unknown: 'no song'"):
         ranker.similar_songs([ASKED[0], "no song"])

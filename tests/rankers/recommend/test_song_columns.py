@@ -50,13 +50,13 @@ def _check_values(ranker, X):
     for label in ("year", "plays", "released", "is_live", "x0"):
         assert table[label].tolist() == first[label].tolist()
         assert table[label].dtype.kind == first[label].dtype.kind
-    for told, title in zip(table["title"], first["title"], strict=True):
+    for reported, title in zip(table["title"], first["title"], strict=True):
         if pd.isna(title):
-            assert pd.isna(told)
+            assert pd.isna(reported)
         elif len(title) > LONGEST_TEXT:
-            assert told == title[: LONGEST_TEXT - 1] + "…"
+            assert reported == title[: LONGEST_TEXT - 1] + "…"
         else:
-            assert told == title.encode("utf-8", "replace").decode()  # half a pair is no text
+            assert reported == title.encode("utf-8", "replace").decode()  # half a pair is no text
     assert table["moods"].tolist() == [", ".join(cell) for cell in first["moods"]]
     missing = first["rating"].isna().to_numpy()
     assert table["rating"].isna().tolist() == missing.tolist()
@@ -102,12 +102,12 @@ def test_partial_fit_adds_the_columns_of_new_songs(X, stacked):
     # What a new song does not tell is missing.
     more = new.iloc[[0]].assign(song="more")[["user", "playlist", "song", "x0", "x1"]]
     ranker.partial_fit(more)
-    told = _table(ranker).iloc[int(np.flatnonzero(ranker.songs_ == "more")[0])]
-    assert told[["title", "plays", "released", "year", "moods"]].isna().all()
-    assert told["x0"] == more["x0"].item()
+    reported = _table(ranker).iloc[int(np.flatnonzero(ranker.songs_ == "more")[0])]
+    assert reported[["title", "plays", "released", "year", "moods"]].isna().all()
+    assert reported["x0"] == more["x0"].item()
 
 
-def test_users_are_not_told_for_songs_where_no_song_repeats():
+def test_users_are_not_reported_for_songs_where_no_song_repeats():
     X = pd.DataFrame(
         {
             "user": np.repeat(["ana", "bob", "eve"], 4),

@@ -5,13 +5,14 @@ import pytest
 import sklearn
 from sklearn.base import clone
 
+from skmtc._utils.estimator_state import snapshot
 from skmtc.rankers.scoring import BlockScorer, score_block
 from tests.test_ranker_checks import RANKERS, X_ALL, X_TRAIN
 
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_pairs_and_blocks_agree(ranker):
-    ranker = clone(ranker).fit(X_TRAIN).snapshot()
+    ranker = snapshot(clone(ranker).fit(X_TRAIN))
     frame = ranker.read_table(X_ALL)
     queries, query_of_row = ranker.reader.distinct_queries(frame)
     songs, song_of_row = ranker.reader.distinct_songs(frame)
@@ -37,7 +38,7 @@ def test_pairs_and_blocks_agree(ranker):
 
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_flat_scores_are_found(ranker):
-    ranker = clone(ranker).fit(X_TRAIN).snapshot()
+    ranker = snapshot(clone(ranker).fit(X_TRAIN))
     queries, _ = ranker.reader.distinct_queries(ranker.read_table(X_ALL))
     scorer = BlockScorer(ranker, queries, ranker.reader.catalogue())
     everybody = np.arange(len(queries))

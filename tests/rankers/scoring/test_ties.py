@@ -1,4 +1,4 @@
-"""Ties are broken by popularity, and queries whose scores are all equal are told."""
+"""Ties are broken by popularity, and queries whose scores are all equal are reported."""
 
 import numpy as np
 import pandas as pd
@@ -73,11 +73,13 @@ def test_new_songs_are_as_popular_as_their_artists():
     assert songs[0].tolist() == ["n3", "n1", "n2", "n4"]
 
 
-def test_judging_tells_it_too():
+def test_metrics_warn_too():
     ranker, test = DEAF.fit(X), X.iloc[:3].assign(user="new", playlist="new")
-    with pytest.warns(UserWarning, match=r"in 1 of 1 queries.*Metrics count them as ties") as told:
+    with pytest.warns(
+        UserWarning, match=r"in 1 of 1 queries.*Metrics count them as ties"
+    ) as reported:
         assert evaluate(ranker, test, "auc")["auc"].tolist() == [0.5]
-    assert len(told) == 1
+    assert len(reported) == 1
     with pytest.warns(UserWarning, match="Metrics count them as ties"):
         assert ranker.score(test) == 0.5
 
