@@ -70,3 +70,16 @@ def test_a_common_point_is_exact_where_little_is_left_outside():
     full = problem.evaluate(common.totals, shared)
     for quick, slow in zip(common[2:], full[2:], strict=True):
         np.testing.assert_allclose(quick, slow, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_sums_that_underflow_have_a_logarithm_and_a_mean(dtype, compiled):
+    # Songs outside the playlist score -2000, so that their exponentials are 0.
+    features = np.array([[1.0], [1.0], [-1.0], [-1.0]], dtype=dtype)
+    objective = MultitaskObjective(features, [[1, 1, 0, 0]], [0], fit_intercept=False)
+    problem = SortedProblem(objective, compiled=compiled)
+    point = problem.evaluate(*problem.totals_of(np.array([[2000.0], [0.0], [0.0]])))
+    for part in point[2:]:
+        assert np.isfinite(part).all()
+    assert problem.value(point) == pytest.approx(2000 * objective.shared_l1)

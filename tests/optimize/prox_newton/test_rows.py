@@ -434,6 +434,40 @@ def test_a_pass_leaves_out_users_with_little_to_gain(monkeypatch):
         assert result.objective == pytest.approx(objective.value(result.coef), rel=1e-6)
 
 
+def test_sparse_playlists_with_the_weights_of_their_user_share_a_sum(monkeypatch):
+    features, membership, owners = _large()
+    sums, n_rows = _pass.TiledPass._sums, []
+
+    def count(self, weights, rows):
+        n_rows[-1] += len(weights)
+        return sums(self, weights, rows)
+
+    monkeypatch.setattr(_pass.TiledPass, "_sums", count)
+    for convert in (np.asarray, csr_array):
+        n_rows.append(0)
+        objective = MultitaskObjective(
+            convert(features), membership, owners, user_l2=0.3, playlist_l1=0.5
+        )
+        assert solve_prox_newton(objective).converged
+    assert n_rows[1] <= 1.05 * n_rows[0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+def test_a_playlist_may_hold_all_songs_of_a_sample(dtype, loss):
+    features, membership, owners = _large(dtype)
+    held = membership.tolil()
+    held[7] = 1
+    held[7, :3] = 0
+    objective = MultitaskObjective(
+        features, csr_array(held), owners, user_l2=0.3, playlist_l1=0.5, loss=loss
+    )
+    result = solve_prox_newton(objective)
+    assert np.isfinite(result.coef).all()
+    assert result.converged or loss == "ranking"
+    assert result.objective <= solve_prox_newton(objective, tol=1e-5).objective * (1 + 1e-3)
+
+
 def test_what_users_were_promised_who_rose_is_in_doubt():
     problem, _, model, _ = _case()
     model.minimise()
