@@ -434,11 +434,12 @@ class SortedProblem:
         rows: NDArray[np.intp] | None = None,
     ) -> Iterate:
         losses, gradients = playlist_losses(self.objective, terms, rows)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             negative = np.maximum(terms.negative, TINY)
             log_negative = np.log(negative) + terms.shift
             mean = (terms.negative_gradient / negative[:, None]).astype(self.dtype)
-        return Iterate(totals, shared, log_negative, mean, losses, gradients.astype(self.dtype))
+            gradients = gradients.astype(self.dtype)
+        return Iterate(totals, shared, log_negative, mean, losses, gradients)
 
     def user_values(self, point: Iterate, shared: Array) -> NDArray[np.float64]:
         """Return each user's part of the objective, for some shared weights."""
