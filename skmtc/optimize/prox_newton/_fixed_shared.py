@@ -25,6 +25,7 @@ from skmtc.optimize.prox_newton._problem import Iterate, SortedProblem, Totals
 from skmtc.optimize.prox_newton._prox_newton import (
     LOOSE_GAP,
     MOST_SHORT_STEPS,
+    SHARPER,
     WORTHWHILE,
     ProxNewton,
 )
@@ -50,11 +51,9 @@ PER_USER = (
     "step_converged",
     "gaps",
 )
-# If the duality gap is at most this many times `tol`, a short sweep ends the search. Otherwise
-# steps may be short because directions are flat: sweeps then go on until steps are below this share
-# of the bound of a fit, whose shared weights move anyway.
+# If the duality gap is at most this many times `tol`, a short sweep ends the search. All sweeps are
+# as sharp as the last ones of a fit, whose shared weights move anyway.
 CLOSE = 10.0
-SHARPER = 0.03
 # After this many iterations, each one doubles the number of steps in a sweep: few users are left,
 # and passes over the data do not help if the surrogate is far from its minimum.
 EASY_ITERATIONS = 4
