@@ -151,7 +151,12 @@ class ProxNewton(SolverState):
             self.record(point)
             return point
         # 2. Make a pass for the users with most of the decrease; the others stay where they are.
-        new = self._evaluate_steps(point, totals, shared)
+        worth = self._users_worth_a_pass(point)
+        if worth is None:
+            new = self.problem.evaluate(totals, shared)
+            self.passes += 1.0
+        else:
+            new = self._evaluate_users(worth, point, totals, shared)
         # 3. Backtrack users whose part of the objective rose.
         new, rejected = self._backtrack(point, new)
         self.decrease = value - self.problem.value(new)
@@ -286,10 +291,11 @@ class ProxNewton(SolverState):
             if number and number in sizes:  # values on two samples do not compare
                 point = self._evaluate(totals, shared, sample)
                 continue
-            if number in sizes:
+            worth = None if number in sizes else self._users_worth_a_pass(point)
+            if worth is None:
                 new = self._evaluate(totals, shared, sample)
             else:
-                new = self._evaluate_steps(point, totals, shared, sample)
+                new = self._evaluate_users(worth, point, totals, shared, sample)
             new, rejected = self._backtrack(point, new, sample)
             self._learn(point, new, forget=0.8)
             self._inflate_curvature(rejected)
@@ -348,25 +354,28 @@ class ProxNewton(SolverState):
         self.passes += self._share_of_pass(tiled_pass)
         return self.problem.evaluate(totals, shared, tiled_pass)
 
-    def _evaluate_steps(
-        self,
-        point: Iterate,
-        totals: Totals,
-        shared: NDArray[np.float64],
-        tiled_pass: TiledPass | None = None,
-    ) -> Iterate:
-        """Evaluate the steps that are worth it; all other users stay where `point` is.
+    def _users_worth_a_pass(self, point: Iterate) -> NDArray[np.bool_] | None:
+        """Return the users whose steps are worth a pass; None if those of all users are.
 
         What is left out is in the next surrogate again, and in what it predicts. If steps are short
         while the duality gap is loose, all users move, which tightens it.
         """
         may_leave_out = self.short_steps == 0 or self._gap_is_tight()
         if not (self.rows and self.model and may_leave_out):
-            return self._evaluate(totals, shared, tiled_pass)
+            return None
         # Far from the minimum, all users move: to leave some out would cost an iteration.
         worth = self.model.users_worth_a_pass(LEFT_OUT * self.tol * self.problem.value(point))
-        if worth.all():
-            return self._evaluate(totals, shared, tiled_pass)
+        return None if worth.all() else worth
+
+    def _evaluate_users(
+        self,
+        worth: NDArray[np.bool_],
+        point: Iterate,
+        totals: Totals,
+        shared: NDArray[np.float64],
+        tiled_pass: TiledPass | None = None,
+    ) -> Iterate:
+        """Evaluate the steps of some users; all other users stay where `point` is."""
         share = worth.astype(self.problem.dtype)
         mixed = between(point.totals, totals, share, self.problem.users)
         start = point._replace(shared=shared)
