@@ -96,26 +96,29 @@ def _read_files(paths, ids, max_bytes):
     """Read one file, or several as one table."""
     if len(paths) > 1 and all(map(is_parquet, paths)):
         return read_parquet_parts(paths, ids, max_bytes)
-    tables = []
+    tables, n_bytes = [], 0
     for path in paths:
-        tables.append(_read_file(path, ids, max_bytes))
-        max_bytes -= int(tables[-1].memory_usage(index=False).sum()) if len(paths) > 1 else 0
+        table, size = _read_file(path, ids, max_bytes, n_bytes)
+        tables.append(table)
+        n_bytes += size
     return tables[0] if len(tables) == 1 else pd.concat(tables, ignore_index=True)
 
 
-def _read_file(path, ids, max_bytes):
-    """Read one file, whatever its format."""
-    source = Source(path, max_bytes)
+def _read_file(path, ids, max_bytes, n_before=0):
+    """Read one file, whatever its format; also return its size once decompressed."""
+    source = Source(path, max_bytes, n_before=n_before)
     first = next(source.chunks(), b"")
     if not first and source.damage is None:
         raise ValueError(
             f"The table must have a header and rows; got the empty file {str(path)!r}. Check the "
             "path."
         )
-    with plain_file(path, max_bytes) as plain:
+    with plain_file(path, max_bytes, n_before=n_before) as plain:
         if first.startswith(PARQUET_MAGIC):
-            return read_parquet(plain, path, max_bytes)
-        return _read_csv(plain, path, ids)
+            return read_parquet(plain, path, max_bytes, n_before=n_before)
+        size = plain.stat().st_size
+        source.check_size(n_before + size)
+        return _read_csv(plain, path, ids), size
 
 
 def column_names(path):

@@ -119,17 +119,20 @@ class TiledPass:
             Codes of the playlists that `weights` are for; -1 sums over all songs. None stands for
             all playlists.
 
-        groups : ndarray of shape (n_playlists,), default=None
+        groups : ndarray of shape (n_rows,), default=None
             Playlists with the same number have the same weights, and share one sum over all
             songs, from which their own songs are subtracted; -1 marks a playlist that shares
-            with none. Only where `rows` is None.
+            with none.
 
         Returns
         -------
         sums : NegativeSums
             Rows that overflow are not finite; they do not affect others.
         """
-        sums = self._sums(weights, rows) if groups is None else self._grouped_sums(weights, groups)
+        if groups is None:
+            sums = self._sums(weights, rows)
+        else:
+            sums = self._grouped_sums(weights, rows, groups)
         return NegativeSums(sums[:, -1].copy(), sums)
 
     def _sums(self, weights: FloatArray, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
@@ -142,16 +145,19 @@ class TiledPass:
         self.threads.map(add_block, _slices(len(weights), BLOCK_ROWS))
         return sums
 
-    def _grouped_sums(self, weights: FloatArray, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _grouped_sums(
+        self, weights: FloatArray, rows: NDArray[np.intp] | None, groups: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
         alone, sharing = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
         _, first, group = np.unique(groups[sharing], return_index=True, return_inverse=True)
         if len(sharing) == len(first):  # no two playlists share
-            return self._sums(weights, None)
+            return self._sums(weights, rows)
+        codes = np.arange(len(weights)) if rows is None else rows
         chosen = np.concatenate([alone, sharing[first]])
-        rows = np.where(np.arange(len(chosen)) < len(alone), chosen, -1)
-        passed = self._sums(weights[chosen], rows)
+        summed = np.where(np.arange(len(chosen)) < len(alone), codes[chosen], -1)
+        passed = self._sums(weights[chosen], summed)
 
-        own = Positives(self.features, self.membership[sharing])
+        own = Positives(self.features, self.membership[codes[sharing]])
         with np.errstate(over="ignore", invalid="ignore"):
             scores = own.scores(weights[sharing])
             if self.offsets is not None:
@@ -164,7 +170,7 @@ class TiledPass:
             # If own songs are most of the sum, the difference loses digits: sum over the others.
             little = sharing[~(inside[:, -1] <= 0.5 * total[:, -1])]
         if len(little):
-            sums[little] = self._sums(weights[little], little)
+            sums[little] = self._sums(weights[little], codes[little])
         return sums
 
     def weigh_negatives_from(

@@ -25,6 +25,9 @@ MOST_FACTORISED = 10_000
 # Conjugate gradients end when every residual is this share of its right-hand side.
 CG_TOL = 1e-9
 CG_MAX_ITER = 2000
+# An inverse in single precision loses about as many digits as its condition number has. Beyond
+# this bound of it, products with it would be off by a thousandth.
+LARGEST_CONDITION = 1e4
 
 
 def ridge_coef(
@@ -76,7 +79,7 @@ def ridge_coef(
 
 def ridge_factors(
     features: Any, targets: Any, *, l2: float, fit_intercept: bool
-) -> tuple[csr_array, NDArray[np.float32]]:
+) -> tuple[csr_array, NDArray[np.floating[Any]]]:
     """Factorise the coefficients of many ridge regressions: `coef = mixing @ basis`.
 
     They are linear in the targets: with centred features X, w = (X'X + l2 I)^-1 X'y. Where features
@@ -103,20 +106,24 @@ def ridge_factors(
         What depends on the targets: X'y, and where features are centred the sum of y.
 
     basis : ndarray of shape (n_basis, n_coef)
-        What does not, in single precision: the inverse, a row for the means of sparse features and
-        a column for the intercept.
+        What does not: the inverse, a row for the means of sparse features and a column for the
+        intercept. In single precision, or in double precision if `l2` is so small, relative to
+        nearly collinear features, that single precision would not do.
     """
     columns = CentredColumns(features, centre=fit_intercept)
     inverse = _inverse(columns, l2)
+    # The largest eigenvalue of X'X is at most its trace, the smallest of X'X + l2 I at least l2.
+    is_exact_enough = columns.squared_norms().sum() <= LARGEST_CONDITION * l2
+    dtype = np.float32 if is_exact_enough else np.float64
     n_features = len(inverse)
     products = columns.sparse_products(targets)
     if not fit_intercept:
-        return products, inverse.astype(np.float32)
+        return products, inverse.astype(dtype, copy=False)
     # Sparse features are not centred: X'y lacks their means, times the sum of y.
     means_of_rest = np.zeros(n_features)
     means_of_rest[columns.rest] = columns.mean[columns.rest]
     of_means = means_of_rest @ inverse
-    basis = np.empty((n_features + 1, n_features + 1), dtype=np.float32)
+    basis = np.empty((n_features + 1, n_features + 1), dtype=dtype)
     basis[:n_features, :n_features] = inverse
     basis[n_features, :n_features] = of_means
     # The intercept is the mean of y less that of the predictions without it.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skmtc.optimize._pass import TiledPass
+from skmtc.optimize._pass import NegativeSums, TiledPass
 from skmtc.optimize._remote_pass import make_pass
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def risk_terms(
     rows : ndarray of shape (n_rows,), default=None
         Codes of the playlists that `weights` are for; None stands for all.
 
-    groups : ndarray of shape (n_playlists,), default=None
+    groups : ndarray of shape (n_rows,), default=None
         Playlists with the same number, other than -1, have the same weights, which saves work.
 
     tiled_pass : TiledPass, default=None
@@ -97,7 +97,7 @@ def risk_terms(
             weights[:, -1] -= shift
             scores -= np.repeat(shift, positives.counts)
             groups = None if groups is None else np.where(shift == 0, groups, -1)
-        sums = (tiled_pass or objective.tiled_pass).negative_sums(weights, rows, groups=groups)
+        sums = negative_sums(objective, weights, rows, groups=groups, tiled_pass=tiled_pass)
         exp = np.exp(-objective.push * scores)
         pulled = positives.sum_features(exp)[:, :width]
         return RiskTerms(
@@ -107,6 +107,28 @@ def risk_terms(
             positive_gradient=-pulled / inside[:, None],
             shift=shift,
         )
+
+
+def negative_sums(
+    objective: "MultitaskObjective",
+    weights: NDArray[np.floating[Any]],
+    rows: NDArray[np.intp] | None = None,
+    *,
+    groups: NDArray[np.intp] | None = None,
+    tiled_pass: TiledPass | None = None,
+) -> NegativeSums:
+    """Return :meth:`TiledPass.negative_sums`; over all songs if a sample has no negatives.
+
+    A playlist may hold all songs of a sample, whose sum over the others, 0, has no logarithm.
+    """
+    passed = tiled_pass or objective.tiled_pass
+    sums = passed.negative_sums(weights, rows, groups=groups)
+    nothing = np.flatnonzero(sums.exp == 0)
+    if passed is not objective.tiled_pass and len(nothing):
+        codes = nothing if rows is None else rows[nothing]
+        whole = objective.tiled_pass.negative_sums(weights[nothing], codes)
+        sums.exp[nothing], sums.exp_features[nothing] = whole
+    return sums
 
 
 def playlist_losses(

@@ -90,7 +90,8 @@ class RidgeRanker(FeatureRanker):
     playlist_coef_ : ndarray of shape (n_playlists, n_features)
         Weights of each playlist, in the order of `playlists_`. Where song features are sparse and
         not more than twice as many as playlists, they are not stored but made when they are asked
-        for, as products with the inverse of the Gram matrix in single precision.
+        for, as products with the inverse of the Gram matrix in single precision (or double
+        precision, if `l2` is very small).
 
     user_coef_ : ndarray of shape (n_users, n_features)
         Weights of each user, in the order of `users_`: the means over the user's playlists. They
@@ -158,7 +159,7 @@ class RidgeRanker(FeatureRanker):
         "song_vectors_": Array("songs", "features", sparse=None),
         "_playlist_coef": Array("playlists", "features", optional=True),
         "_mixing": Array("playlists", "basis", sparse=True, optional=True),
-        "_basis": Array("basis", "features", dtype=np.float32, optional=True),
+        "_basis": Array("basis", "features", optional=True),
     }
 
     def __init__(
@@ -239,8 +240,8 @@ class RidgeRanker(FeatureRanker):
         if self._mixing is None or self._basis is None:
             refuse("_playlist_coef", "be there, or `_mixing` and `_basis`", "none of them")
         # In the precision of the basis, of which scipy would make a copy otherwise.
-        mixing = csr_array(shares @ self._mixing, dtype=np.float32)
-        return (mixing @ self._basis).astype(np.float64)
+        mixing = csr_array(shares @ self._mixing, dtype=self._basis.dtype)
+        return (mixing @ self._basis).astype(np.float64, copy=False)
 
     def _coef_of_playlists(self, features, membership):
         """Solve the regressions of all playlists, or of the leading components of memberships."""

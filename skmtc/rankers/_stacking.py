@@ -68,7 +68,8 @@ class StackingRanker(BaseRanker):
     cv : list of splitters or None, default=None
         What is held out: the first test set of each splitter, taken from the rows that the one
         before left for training. None: `ColdUserSplit`, `ColdPlaylistSplit` and `ColdSongSplit`,
-        with larger test sets of small tables.
+        with larger test sets of small tables. A splitter that finds nothing to hold out is passed
+        over, with a warning if it is given here.
 
     n_jobs : int or None, default=None
         How many rankers to fit at the same time, in the sense of joblib.
@@ -333,6 +334,7 @@ class StackingRanker(BaseRanker):
 
     def _check_parameters(self):
         _check_estimators(self)
+        _check_cv(self.cv)
 
     def _fit(self, table, frame, weights=None):
         used = [(name, ranker) for name, ranker in self.estimators if ranker != "drop"]
@@ -344,7 +346,7 @@ class StackingRanker(BaseRanker):
             seed = rng.randint(2**31 - 1)
             splitters = default_splitters(ids, max(1, len(table.playlists)), seed)
         # 1. Rows for the validation fits, and held-out rows of every situation.
-        rows = hold_out(frame, splitters, table.columns, rng)
+        rows = hold_out(frame, splitters, table.columns, rng, warn=self.cv is not None)
         everything = np.arange(len(frame))
         # With no rows left for validation fits, there is one fit, of all rows.
         fits = [rows.kept, everything] if len(rows.kept) else [everything]
@@ -567,3 +569,12 @@ def _check_estimators(stack):
                 f"`estimators` must be rankers of this package; got {type(ranker).__name__} as "
                 f"{name!r}. Pass e.g. a RidgeRanker."
             )
+
+
+def _check_cv(cv):
+    is_list = isinstance(cv, list | tuple)
+    if cv is not None and not (is_list and all(hasattr(one, "get_n_splits") for one in cv)):
+        raise TypeError(
+            f"`cv` must be None or a list of splitters; got {cv!r}. Pass e.g. "
+            "[ColdPlaylistSplit(), ColdSongSplit()]."
+        )

@@ -96,6 +96,37 @@ def test_bytes_of_all_files_count_together(folder):
         read_table(folder, max_bytes=30_000)
 
 
+@pytest.mark.parametrize("end", ["csv", "csv.gz", "parquet"])
+def test_repeated_texts_of_all_files_count_together(tmp_path, end):
+    for part in range(3):
+        songs = [f"s{part}-{i}" for i in range(1000)]
+        table = pd.DataFrame({"playlist": "p", "song": songs, "text": "x" * 1000})
+        write_table(table, tmp_path / f"{part}.{end}")
+    assert len(read_table(tmp_path / f"0.{end}", max_bytes=1_500_000)) == 1000
+    assert len(read_table(tmp_path, max_bytes=3_500_000)) == 3000
+    with pytest.raises(ValueError, match="max_bytes=2900000"):
+        read_table(tmp_path, max_bytes=2_900_000)
+
+
+def test_small_files_are_read_within_their_bytes(tmp_path):
+    n_bytes = 0
+    for part in range(3):
+        path = tmp_path / f"{part}.csv"
+        write_table(pd.DataFrame({"playlist": 1, "song": range(500), "a": 0, "b": 0}), path)
+        n_bytes += path.stat().st_size
+    assert len(read_table(tmp_path, max_bytes=n_bytes)) == 1500
+    with pytest.raises(ValueError, match="The files of a table must not be larger than max_bytes"):
+        read_table(tmp_path, max_bytes=n_bytes - 1)
+
+
+def test_a_plain_file_is_refused_by_its_size(tmp_path):
+    path = tmp_path / "t.csv"
+    write_table(pd.DataFrame({"playlist": "p" * 1000, "song": range(2000)}), path)
+    assert len(read_table(path, max_bytes=path.stat().st_size)) == 2000
+    with pytest.raises(ValueError, match="A file must not be larger than max_bytes=1500000"):
+        read_table(path, max_bytes=1_500_000)
+
+
 def test_files_of_one_table_have_the_same_columns(folder, X):
     write_table(X[["playlist", "song"]], folder / "part-9.parquet")
     with pytest.raises(ValueError, match=r"same columns; got \['playlist', 'song'\] in .*part-9"):

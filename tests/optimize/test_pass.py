@@ -89,6 +89,11 @@ def test_playlists_with_equal_weights_share_a_sum(convert, offsets):
     sums = tiled.negative_sums(weights, groups=groups)
     np.testing.assert_allclose(sums.exp, expected.exp, rtol=1e-12)
     np.testing.assert_allclose(sums.exp_features, expected.exp_features, rtol=1e-9, atol=1e-12)
+    rows = np.array([8, 9, 4, 3, 5, 2])
+    some = tiled.negative_sums(weights[rows], rows, groups=groups[rows])
+    np.testing.assert_allclose(some.exp, expected.exp[rows], rtol=1e-12)
+    tolerance = {"rtol": 1e-9, "atol": 1e-12}
+    np.testing.assert_allclose(some.exp_features, expected.exp_features[rows], **tolerance)
 
 
 @pytest.mark.usefixtures("small_tiles")

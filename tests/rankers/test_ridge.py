@@ -216,6 +216,21 @@ def test_factors_multiply_to_the_coefficients(fit_intercept):
     np.testing.assert_allclose(mixing @ basis.astype(float), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("l2", [1e2, 1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_factors_of_collinear_features_keep_their_digits(l2, fit_intercept):
+    rng = np.random.default_rng(0)
+    dense, rare = rng.normal(size=(300, 4)), rng.random((300, 20)) < 0.05
+    features = np.hstack([dense, dense, rare, rare])
+    targets = csr_array((rng.random((60, 300)) < 0.05).astype(float))
+    options = {"l2": l2, "fit_intercept": fit_intercept}
+    expected = ridge_coef(csr_array(features), targets, **options, solver="cholesky")
+    mixing, basis = ridge_factors(csr_array(features), targets, **options)
+    assert basis.dtype == (np.float32 if l2 >= 1 else np.float64)
+    error = np.abs(csr_array(mixing, dtype=basis.dtype) @ basis - expected)
+    assert error.max() <= 2e-5 * np.abs(expected).max()
+
+
 def test_sparse_features_give_the_weights_of_dense_ones():
     sparse = RidgeRanker(song_features=SINGLES).fit(X)
     dense = RidgeRanker(song_features=clone(SINGLES).set_params(sparse_threshold=0.0)).fit(X)

@@ -246,6 +246,18 @@ def test_wrong_estimators(estimators, error, message):
         StackingRanker(estimators).fit(X)
 
 
+@pytest.mark.parametrize("cv", [5, ColdSongSplit(), ["songs"], "auto"])
+def test_wrong_splitters(cv):
+    with pytest.raises(TypeError, match="`cv` must be None or a list of splitters; got"):
+        StackingRanker([("popularity", PopularityRanker())], cv=cv).fit(X)
+
+
+def test_a_splitter_that_holds_nothing_out_is_warned_of():
+    stack = StackingRanker([("popularity", PopularityRanker())], cv=[ColdUserSplit(user="owner")])
+    with pytest.warns(UserWarning, match=r"^ColdUserSplit.* of `cv` holds nothing out: .*owner"):
+        stack.fit(X)
+
+
 def test_own_splitters():
     cv = [ColdSongSplit(released=None, random_state=1)]
     parts = [("artists", SameArtistRanker()), ("multitask", MULTITASK)]

@@ -47,6 +47,9 @@ class Source:
     max_bytes : int
         Refuse the file if it is larger than this, once decompressed.
 
+    n_before : int, default=0
+        Bytes of other files of the same table, which count, too.
+
     Attributes
     ----------
     damage : str or None
@@ -56,27 +59,32 @@ class Source:
         Bytes that are not in the encoding of the file, and were read as Latin-1.
     """
 
-    def __init__(self, path, max_bytes=MAX_BYTES):
+    def __init__(self, path, max_bytes=MAX_BYTES, *, n_before=0):
         self.path = check_file(path)
         self.max_bytes = max_bytes
+        self.n_before = n_before
         self.damage = None
         self.n_recoded = 0
 
     def chunks(self):
         """Yield the decompressed bytes in pieces of moderate size."""
-        n_bytes = 0
+        n_bytes = self.n_before
         with open(self.path, "rb") as file:
             first = file.peek(16)[:16]
             _check_packing(first, self.path)
             for chunk in self._pieces(file, first):
                 n_bytes += len(chunk)
-                if n_bytes > self.max_bytes:
-                    raise ValueError(
-                        f"A file must not be larger than max_bytes={self.max_bytes} once "
-                        f"decompressed; got more from {str(self.path)!r}. Raise `max_bytes` if "
-                        "you trust the file."
-                    )
+                self.check_size(n_bytes)
                 yield chunk
+
+    def check_size(self, n_bytes):
+        """Raise if there are more bytes than allowed."""
+        if n_bytes > self.max_bytes:
+            what = "A file" if self.n_before == 0 else "The files of a table"
+            raise ValueError(
+                f"{what} must not be larger than max_bytes={self.max_bytes} once decompressed; "
+                f"got more from {str(self.path)!r}. Raise `max_bytes` if you trust the file."
+            )
 
     def text(self):
         """Yield the text in pieces; UTF-8, or UTF-16 with a mark; stray bytes are Latin-1."""
@@ -238,9 +246,9 @@ def inside(folder, path):
 
 
 @contextmanager
-def plain_file(path, max_bytes=MAX_BYTES):
+def plain_file(path, max_bytes=MAX_BYTES, *, n_before=0):
     """Return the path of a file, or of a decompressed copy that lives as long as the context."""
-    source = Source(path, max_bytes)
+    source = Source(path, max_bytes, n_before=n_before)
     with open(source.path, "rb") as file:
         packed = file.read(4).startswith((GZIP_MAGIC, *ZIP_MAGIC))
     if not packed:

@@ -47,16 +47,16 @@ def is_parquet(path):
         return file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
 
 
-def read_parquet(plain, path, max_bytes):
-    """Read a Parquet file, which may be the unpacked copy of `path`."""
+def read_parquet(plain, path, max_bytes, *, n_before=0):
+    """Read a Parquet file, which may be the unpacked copy of `path`; also return its size."""
     parquet = import_parquet()
     try:
-        check_size([plain], max_bytes)
+        size = n_before + check_size([plain], max_bytes, n_before)
         with parquet.ParquetFile(plain) as file:
             metadata = file.metadata
         with parquet.ParquetFile(plain, read_dictionary=_text_columns(metadata)) as file:
-            _check_text(file, max_bytes)
-        return pd.read_parquet(plain)
+            size = max(size, _check_text(file, max_bytes, n_before))
+        return pd.read_parquet(plain), size - n_before
     except Exception as error:  # a damaged file makes pyarrow raise anything
         _refuse_parquet(error, path, error)
 
@@ -70,16 +70,16 @@ def read_parquet_parts(paths, ids, max_bytes):
     parquet = import_parquet()
     import pyarrow as pa
 
-    parts, names = [], None
+    parts, names, n_text = [], None, 0
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
                 metadata = file.metadata
             text = _text_columns(metadata)
             check_size(paths[: len(parts) + 1], max_bytes)
-            with parquet.ParquetFile(path, read_dictionary=text) as file:
-                _check_text(file, max_bytes)
             of_ids = [name for name in text if name in ids]
+            with parquet.ParquetFile(path, read_dictionary=text) as file:
+                n_text = _check_text(file, max_bytes, n_text, without=of_ids)
             with parquet.ParquetFile(path, read_dictionary=of_ids) as file:
                 parts.append(file.read())
         except Exception as error:
@@ -161,13 +161,17 @@ def _text_columns(metadata):
     return sorted(found)
 
 
-def check_size(paths, max_bytes):
-    """Check what files say of themselves: encoded bytes, and eight for each value of a list."""
+def check_size(paths, max_bytes, n_before=0):
+    """Check what files say of themselves: encoded bytes, and eight for each value of a list.
+
+    Return these bytes; `n_before` more count as well.
+    """
     parquet, n_bytes = import_parquet(), 0
     for path in paths:
         with parquet.ParquetFile(path) as file:
             n_bytes += _stated_bytes(file.metadata)
-    _check_bytes(n_bytes, max_bytes)
+    _check_bytes(n_before + n_bytes, max_bytes)
+    return n_bytes
 
 
 def _stated_bytes(metadata):
@@ -180,14 +184,17 @@ def _stated_bytes(metadata):
     return max(stated, values, 8 * metadata.num_rows * metadata.num_columns)
 
 
-def _check_text(file, max_bytes):
+def _check_text(file, max_bytes, n_before=0, without=()):
     """Check how long all texts are once each row has its own; repeated ones are stored once.
 
     Texts are read as codes of distinct ones, which takes no more memory than they do in the file.
+    Columns `without` are not counted, as repeated texts of ids stay codes. Return the sum of
+    `n_before` and the bytes.
     """
     from pyarrow import compute
 
-    n_bytes, columns = 0, _text_columns(file.metadata)
+    columns = [name for name in _text_columns(file.metadata) if name not in without]
+    n_bytes = n_before
     for group in range(file.num_row_groups if columns else 0):
         table = file.read_row_group(group, columns=columns)
         for column in table.columns:
@@ -195,6 +202,7 @@ def _check_text(file, max_bytes):
                 lengths = compute.binary_length(chunk.dictionary)
                 n_bytes += compute.sum(lengths.take(chunk.indices)).as_py() or 0
                 _check_bytes(n_bytes, max_bytes)
+    return n_bytes
 
 
 def _leaves(array):

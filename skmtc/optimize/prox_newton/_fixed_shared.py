@@ -26,6 +26,7 @@ from skmtc.optimize.prox_newton._prox_newton import (
     LOOSE_GAP,
     MOST_SHORT_STEPS,
     NEGLIGIBLE_DECREASE,
+    SWEEP_TOL,
     ProxNewton,
 )
 from skmtc.optimize.prox_newton._state import MAX_NULL_STEPS, user_gaps
@@ -50,10 +51,9 @@ PER_USER = (
     "gaps",
 )
 # If the duality gap is at most this many times `tol`, a short sweep ends the search. Otherwise
-# steps may be short because directions are flat: sweeps then go on until steps are below this share
-# of the bound of a fit, where the shared weights move as well, so that exact sweeps are wasted.
+# steps may be short because directions are flat: sweeps go on to `SWEEP_TOL`, as the last ones of
+# a fit do.
 SMALL_GAP = 10.0
-SWEEP_TOL = 0.03
 # After this many iterations, each one doubles the number of steps in a sweep: few users are left,
 # and passes over the data do not help if the surrogate is far from its minimum.
 FIXED_STEPS_ITERATIONS = 4

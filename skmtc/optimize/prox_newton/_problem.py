@@ -11,7 +11,7 @@ from skmtc._kernels import loading
 from skmtc.optimize._arrays import to_dense
 from skmtc.optimize._objective import MultitaskObjective
 from skmtc.optimize._pass import NegativeSums, TiledPass
-from skmtc.optimize._risks import RiskTerms, playlist_losses, risk_terms
+from skmtc.optimize._risks import RiskTerms, negative_sums, playlist_losses, risk_terms
 from skmtc.optimize.prox_newton._curvature import SplitFeatures
 from skmtc.optimize.prox_newton._surrogate import PaddedPositives
 
@@ -27,6 +27,9 @@ BLOCK_FEATURES = 512
 # weights per user and playlist take, and some bytes more.
 KEPT_ROWS = 4
 KEPT_BYTES = 2**25
+
+# Sums of exponentials that are 0 in single precision: the logarithm is that of this number.
+TINY = 1e-300
 
 
 class Users(NamedTuple):
@@ -286,7 +289,7 @@ class SortedProblem:
         owners, weights = objective.user_of_playlist[codes], totals.playlist
         same = (weights == totals.user[owners]).all(axis=1)
         if self.own_sums is None:
-            groups = np.where(same, owners, -1) if rows is None else None
+            groups = np.where(same, owners, -1)
             terms = risk_terms(objective, weights, rows=rows, groups=groups, tiled_pass=tiled_pass)
             return self._point(totals, shared, terms, rows)
         # Sums over all songs are made once for playlists with the same weights.
@@ -388,11 +391,11 @@ class SortedProblem:
             inside /= outside.astype(np.float32)[:, None]
             mean -= inside
             # If own songs are most of the sum, the difference loses digits: sum over the others.
-            little = np.flatnonzero(~(own.inside <= 0.5 * sums.exp[row_of]))
+            little = np.flatnonzero(~(own.inside < 0.5 * sums.exp[row_of]))
             if len(little):
-                exact = tiled.negative_sums(padded[little], codes[little])
+                exact = negative_sums(objective, padded[little], codes[little], tiled_pass=tiled)
                 outside[little] = exact.exp
-                mean[little] = exact.exp_features / exact.exp[:, None]
+                mean[little] = exact.exp_features / np.maximum(exact.exp, TINY)[:, None]
             # loss = v Z / M- + v / (push M+) sum exp(-push s), and its gradient
             negative = outside / objective.negative_divisors[codes]
             inverse = 1 / objective.positive_divisors[codes]
@@ -404,7 +407,7 @@ class SortedProblem:
             return Iterate(
                 totals,
                 shared,
-                np.log(negative),
+                np.log(np.maximum(negative, TINY)),
                 np.ascontiguousarray(mean[:, :width]),
                 losses,
                 np.ascontiguousarray(gradients[:, :width]),
@@ -435,10 +438,12 @@ class SortedProblem:
     ) -> Iterate:
         # log Z and m = grad log Z, which the next surrogate expands
         losses, gradients = playlist_losses(self.objective, terms, rows)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_negative = np.log(terms.negative) + terms.shift
-            mean = (terms.negative_gradient / terms.negative[:, None]).astype(self.dtype)
-        return Iterate(totals, shared, log_negative, mean, losses, gradients.astype(self.dtype))
+        with np.errstate(over="ignore", invalid="ignore"):
+            negative = np.maximum(terms.negative, TINY)
+            log_negative = np.log(negative) + terms.shift
+            mean = (terms.negative_gradient / negative[:, None]).astype(self.dtype)
+            gradients = gradients.astype(self.dtype)
+        return Iterate(totals, shared, log_negative, mean, losses, gradients)
 
     def user_values(self, point: Iterate, shared: Array) -> NDArray[np.float64]:
         """Return each user's part of the objective, for some shared weights."""

@@ -55,6 +55,9 @@ MOST_ROW_ITERATIONS = 8
 # Rounds of an iteration go on while one brings more than this share of the decrease of all rounds.
 # The share is larger on samples, where a pass costs little more than a round.
 MIN_ROUND_SHARE, MIN_ROUND_SHARE_ON_SAMPLES = 0.1, 0.25
+# Sweeps end when steps are below a share of `tol`. Steps may be that short because directions are
+# flat: before a small predicted decrease ends the search, sweeps must go on to this share of it.
+SWEEP_TOL = 0.03
 # Users may keep their weights if their steps together predict at most this share of `tol`: a pass
 # costs in proportion to the users that move, and what is left out must not delay convergence.
 LEFT_OUT = 0.3
@@ -107,6 +110,7 @@ class ProxNewton(SolverState):
         self.short_steps = 0
         self.unpredicted = np.inf
         self.row_iterations = 0
+        self.sweep_tol = self.tol
 
     def change_penalties(self, point: Iterate, **penalties: float) -> None:
         """Set other penalties, and record the iterate under them."""
@@ -149,6 +153,11 @@ class ProxNewton(SolverState):
             self.rows = False
         # 1. Minimise the surrogate. Stop here if the predicted decrease is not worth a pass.
         totals, shared = self._minimise_surrogate(point)
+        # A small prediction may come from sweeps that ended early: sweep on, before it counts.
+        is_rough = not self.rows and self.sweep_tol == self.tol
+        if is_rough and self.predicted <= NEGLIGIBLE_DECREASE * self.tol * value:
+            self.sweep_tol = SWEEP_TOL * self.tol
+            totals, shared = self._minimise_surrogate(point)
         may_stop = np.isfinite(self.unpredicted) and self._gap_is_tight()
         if may_stop and self._is_negligible(self.predicted + self.unpredicted, value):
             self.short_steps = 2
@@ -331,7 +340,9 @@ class ProxNewton(SolverState):
         suffices.
         """
         if not self.rows:
-            inner = InnerProblem(self.problem, self._expansion(point), self.threads, tol=self.tol)
+            inner = InnerProblem(
+                self.problem, self._expansion(point), self.threads, tol=self.sweep_tol
+            )
             totals, shared, self.predicted, self.damping = inner.minimise(
                 point.totals, point.shared, self.damping
             )

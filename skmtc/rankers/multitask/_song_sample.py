@@ -1,6 +1,7 @@
 """A weighted sample of songs that stands for the catalogue in the sums over other songs."""
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 # With `songs_per_pass=None`, a fit sums over all songs of a catalogue of this size, and over a
@@ -9,6 +10,8 @@ LARGE_CATALOGUE = 200_000
 DEFAULT_SAMPLE = 50_000
 # Share of the sample that goes by popularity; the rest is even, which bounds all weights.
 BY_POPULARITY = 0.5
+# Songs that are added to the sample for a playlist that holds all of it.
+SONGS_OUTSIDE = 10
 
 
 def sampled_song_weight(ranker, membership):
@@ -32,7 +35,8 @@ def sampled_song_weight(ranker, membership):
     if size is None:
         return None
     counts = np.bincount(membership.indices, minlength=n_songs)
-    return sample_catalogue(counts, size, sample_seed(ranker))
+    seed = sample_seed(ranker)
+    return with_songs_outside(sample_catalogue(counts, size, seed), membership, seed)
 
 
 def sample_seed(ranker):
@@ -88,6 +92,37 @@ def sample_catalogue(counts, size, random_state):
     chosen = order[np.unique(places)]
     weights = np.zeros(len(counts))
     weights[chosen] = 1 / probabilities[chosen]
+    return weights
+
+
+def with_songs_outside(weights, membership, random_state):
+    """Add songs to a sample until each playlist lacks some, as its loss needs them.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_songs,)
+        Weights of the songs, 0 for those that are not in the sample.
+
+    membership : csr_array of shape (n_playlists, n_songs)
+        Songs of the training playlists; none holds all songs.
+
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_songs,)
+        Weights with the songs that were added; they were certain to be, so they have weight 1.
+    """
+    rng, weights = np.random.default_rng(random_state), weights.copy()
+    is_sampled = (weights > 0).astype(np.intp)
+    ones = np.ones(membership.nnz, dtype=np.intp)
+    held = csr_array((ones, membership.indices, membership.indptr), shape=membership.shape)
+    for playlist in np.flatnonzero(held @ is_sampled == is_sampled.sum()):
+        songs = membership.indices[membership.indptr[playlist] : membership.indptr[playlist + 1]]
+        outside = np.setdiff1d(np.arange(len(weights)), songs)
+        if not weights[outside].any():  # songs for playlists before are not in this one
+            weights[rng.permutation(outside)[:SONGS_OUTSIDE]] = 1.0
     return weights
 
 

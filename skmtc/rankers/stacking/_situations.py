@@ -1,5 +1,6 @@
 """Situations: who asks, and for what songs; and what is held out of a table for each of them."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,7 @@ def default_splitters(ids, n_playlists, seed):
     return splitters
 
 
-def hold_out(X, splitters, columns, rng):
+def hold_out(X, splitters, columns, rng, *, warn=False):
     """Hold out rows of every situation from one table, so that rankers are fitted once for all.
 
     Each splitter takes its test rows from what the one before has left. Of some playlists that
@@ -105,6 +106,9 @@ def hold_out(X, splitters, columns, rng):
     rng : RandomState
         Chooses the known playlists and their songs.
 
+    warn : bool, default=False
+        Whether to warn of splitters that are passed over.
+
     Returns
     -------
     hold_out : HoldOut
@@ -114,7 +118,13 @@ def hold_out(X, splitters, columns, rng):
     for splitter in splitters:
         try:
             train, _ = next(iter(splitter.split(X.iloc[kept])))
-        except ValueError:  # too few users, playlists or songs to hold any out
+        except ValueError as error:  # too few users, playlists or songs to hold any out
+            if warn:
+                warnings.warn(
+                    f"{type(splitter).__name__} of `cv` holds nothing out: {error} Correct it, or "
+                    "leave it out.",
+                    stacklevel=4,
+                )
             continue
         if len(train):
             kept = kept[train]

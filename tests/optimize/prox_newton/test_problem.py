@@ -60,13 +60,43 @@ def test_blocks_hold_whole_users(monkeypatch):
     assert problem.blocks[-1].playlists.stop == problem.given.n_playlists
 
 
-def test_a_common_point_is_exact_where_little_is_left_outside():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+def test_a_common_point_is_exact_where_little_is_left_outside(dtype, loss):
     # The other songs hold a part in 10^17 of the mass, far less than rounding.
-    features = [[3.0], [2.0], [-2.0], [-3.0]]
-    objective = MultitaskObjective(features, [[1, 1, 0, 0]], [0], fit_intercept=False)
+    features = np.array([[3.0], [2.0], [-2.0], [-3.0]], dtype=dtype)
+    objective = MultitaskObjective(features, [[1, 1, 0, 0]], [0], fit_intercept=False, loss=loss)
     problem = SortedProblem(objective)
     shared = np.array([8.0])
     common = problem.evaluate_common(shared)
     full = problem.evaluate(common.totals, shared)
+    rtol = 1e-9 if dtype is np.float64 else 1e-5
     for quick, slow in zip(common[2:], full[2:], strict=True):
-        np.testing.assert_allclose(quick, slow, rtol=1e-9)
+        np.testing.assert_allclose(quick, slow, rtol=rtol)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("loss", ["classification", "ranking"])
+def test_a_common_point_of_which_nothing_is_left_outside(seed, loss):
+    # The difference of sums is 0 or rounding, that of their gradients is not: neither overflows.
+    features = np.random.default_rng(seed).normal(size=(8, 2)).astype(np.float32)
+    features[-1] = -5.0
+    objective = MultitaskObjective(features, [[1] * 7 + [0]], [0], fit_intercept=False, loss=loss)
+    problem = SortedProblem(objective)
+    common = problem.evaluate_common(np.array([4.0, 4.0]))
+    full = problem.evaluate(common.totals, common.shared)
+    for quick, slow in zip(common[2:], full[2:], strict=True):
+        np.testing.assert_allclose(quick, slow, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_sums_that_underflow_have_a_logarithm_and_a_mean(dtype, compiled):
+    # Songs outside the playlist score -2000, so that their exponentials are 0.
+    features = np.array([[1.0], [1.0], [-1.0], [-1.0]], dtype=dtype)
+    objective = MultitaskObjective(features, [[1, 1, 0, 0]], [0], fit_intercept=False)
+    problem = SortedProblem(objective, compiled=compiled)
+    point = problem.evaluate(*problem.totals_of(np.array([[2000.0], [0.0], [0.0]])))
+    for part in point[2:]:
+        assert np.isfinite(part).all()
+    assert problem.value(point) == pytest.approx(2000 * objective.shared_l1)

@@ -1,6 +1,7 @@
 """Fits on a weighted sample of the songs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
@@ -8,7 +9,11 @@ from skmtc import MultitaskPlaylistRanker
 from skmtc.datasets import make_playlists
 from skmtc.optimize import MultitaskObjective, _risks
 from skmtc.rankers.multitask import _song_sample
-from skmtc.rankers.multitask._song_sample import sample_catalogue, sample_size
+from skmtc.rankers.multitask._song_sample import (
+    sample_catalogue,
+    sample_size,
+    with_songs_outside,
+)
 
 COUNTS = np.r_[[400, 90, 60], np.random.default_rng(0).geometric(0.3, 500)]
 
@@ -111,6 +116,28 @@ def test_larger_samples_come_near_the_minimum_over_risks(X, loss, solver):
 
 def test_accuracy_is_nearly_that_of_risks(X):
     assert fit(X, songs_per_pass=200).score(X) > fit(X).score(X) - 0.005
+
+
+def test_every_playlist_lacks_some_songs_of_the_sample():
+    held = np.random.default_rng(0).random((6, 30)) < 0.3
+    held[2], held[2, [4, 9]] = True, False
+    held[4], held[4, 12:] = True, False
+    weights = np.where(np.arange(30) < 3, 2.5, 0.0)
+    added = with_songs_outside(weights, csr_array(held.astype(np.int32)), random_state=0)
+    assert ((added > 0) & ~held).any(axis=1).all()
+    np.testing.assert_array_equal(added[:3], weights[:3])
+    assert added[[4, 9]].tolist() == [1.0, 1.0]  # all that playlist 2 lacks
+    assert with_songs_outside(added, csr_array(held.astype(np.int32)), 1).tolist() == added.tolist()
+
+
+def test_a_playlist_of_nearly_all_songs_is_fitted(X):
+    songs = X.drop_duplicates("song")
+    whole = songs.iloc[:-2].assign(user="collector", playlist="everything")
+    ranker = fit(pd.concat([X, whole], ignore_index=True), songs_per_pass=40)
+    assert "everything" in ranker.playlists_
+    assert np.isfinite(ranker.objective_)
+    tiny = fit(X, songs_per_pass=1)
+    assert np.isfinite(tiny.objective_)
 
 
 def test_threads_change_nothing(X):
