@@ -59,8 +59,8 @@ print(f"{len(evaluated['popularity'])} new playlists of {X_test['user'].nunique(
 # %%
 # Hit rates
 # ---------
-# Bars are the mean share of a new playlist's songs that are among the 20 best. The whiskers span
-# two standard errors on each side, clustered by user, as playlists of one user are similar.
+# Bars are the mean share of a new playlist's songs that are among the 20 best. The whiskers are two
+# standard errors on each side, clustered by user, as playlists of one user are similar.
 
 
 def mean_and_error(table, metric):
@@ -113,9 +113,9 @@ plt.show()
 # "The user's own songs first" is a simple baseline without features that beats popularity and both
 # rules about artists, so compare any ranker with it. It needs users with many playlists. The
 # multitask ranker is ahead of every rule and of the other rankers with song features, and of
-# popularity even for users with one known playlist; matrix factorisation is level with it. The
-# difference of two rankers is more certain than each of their means, since both are evaluated on
-# the same playlists:
+# popularity even for users with one known playlist; matrix factorisation of playlists is tied with
+# it. The difference of two rankers has a smaller error than their means, since both are evaluated
+# on the same playlists:
 
 ahead = evaluated["multitask"].set_index("playlist")
 for name, table in evaluated.items():

@@ -3,9 +3,9 @@
 Which features rank new songs correctly?
 ========================================
 
-A song that was released today is in no playlist: it has no popularity, and matrix factorisation has
-no factors for it. It only has features. Which of them find the playlists that it belongs in, and
-how does a new song rank among known songs?
+A newly released song is in no playlist: it has no popularity, and matrix factorisation has no
+factors for it. It only has features. Which features rank new songs well for a playlist, and how
+does a new song rank among known songs?
 """
 
 # %%
@@ -13,9 +13,9 @@ how does a new song rank among known songs?
 # -------------------
 # The latest tenth of the songs is held out, and the new songs compete with each other. The
 # multitask ranker gets one kind of feature at a time: numbers such as those from audio, the genre,
-# vectors of the artist, learned from playlists, then all of them. Two others are there to compare
-# with: a rule about artists, and matrix factorisation with a regression that predicts the factors
-# of a song from all of its features.
+# vectors of the artist, learned from playlists, then all of them. There are two baselines: a rule
+# about artists, and matrix factorisation with a regression that predicts the factors of a song from
+# all of its features.
 
 import matplotlib.pyplot as plt
 from sklearn.compose import ColumnTransformer
@@ -65,7 +65,7 @@ n_new = X_test["song"].nunique()
 figure, axes = plt.subplots(figsize=(8, 3.8), layout="constrained")
 colours = ["#0072B2" if name.startswith("multitask") else "#E69F00" for name in found]
 axes.barh(list(found), found.values(), color=colours)
-axes.axvline(10 / n_new, color="black", ls=":", label="by chance")
+axes.axvline(10 / n_new, color="black", ls=":", label="random")
 axes.invert_yaxis()
 axes.set(xlabel=f"hit rate at 10 of {n_new} new songs", title="Songs that nobody has yet")
 axes.legend(loc="upper right")
@@ -91,11 +91,11 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The numbers carry all of it in this table; genre and artist alone do better than chance, and add
-# nothing beside the numbers. Factors that are predicted from features find many songs too, if fewer
-# than the multitask ranker; the rule about artists has little to say on new songs. Pass
-# ``new_songs=True`` where new songs compete with known ones: features that only known songs have
-# cost new ones most of their places near the top.
+# In this table the numbers contain all the information; genre and artist alone are better than
+# random, and add nothing to the numbers. Factors that are predicted from features find many songs,
+# but fewer than the multitask ranker; the rule about artists finds few new songs. Pass
+# ``new_songs=True`` if new songs compete with known ones: with features that only known songs have,
+# few new songs rank near the top.
 
 for name, table in evaluated.items():
     print(f"{name:32} AUC {table['auc'].mean():.3f}, hit rate at 10 {found[name]:.3f}")

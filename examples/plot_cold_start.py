@@ -3,17 +3,17 @@
 What is known in each cold-start setting?
 =========================================
 
-Playlists may be new, their users may be new, and so may the songs. What does a ranker still know
-in each of these settings, and how much do features help there?
+Playlists, users or songs may be new. What does a ranker know in each of these settings, and how
+much do features help?
 """
 
 # %%
 # Who is cold
 # -----------
-# The three settings of the paper, as the splitters really cut the table that comes with the
-# package. Rows are songs and columns are playlists, of which a part is drawn. In the cold users
-# setting training has nothing of whole users; in the cold songs setting all playlists are known
-# and rows are missing.
+# The three settings of the paper, as the splitters make them from the table that comes with the
+# package. Rows are songs and columns are playlists; a part of the table is shown. In the cold users
+# setting, all playlists of some users are held out; in the cold songs setting, all playlists are
+# known, and some songs are held out.
 
 import matplotlib.pyplot as plt
 
@@ -35,8 +35,8 @@ plt.show()
 # %%
 # Hit rate and novelty
 # --------------------
-# The share of the held-out songs that are among the K best, and how little known these are, with
-# the same four rankers in each setting. Popularity is no feature of songs that nobody has yet.
+# The share of the held-out songs that are among the K best, and how unpopular these are, for the
+# same four rankers in each setting. Popularity is not a feature of new songs.
 
 
 def make_rankers(setting):
@@ -66,11 +66,11 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# For new playlists of known users it helps to put the user's own songs first, and more to learn the
-# user's weights of features. Of new users only attributes are known, and nobody is far ahead of
-# popularity. New songs have no popularity at all: there, features of the song are what is left, and
-# the multitask ranker finds far more than the others. Novelty of new songs is the same for all
-# rankers, since none of the songs is in a training playlist.
+# For new playlists of known users, it helps to put the user's own songs first, and more to learn
+# the user's weights of features. Of new users only attributes are known, and no ranker is far ahead
+# of popularity. New songs have no popularity: only their features are known, and the multitask
+# ranker finds far more of them than the others. Novelty of new songs is the same for all rankers,
+# since none of the songs is in a training playlist.
 
 for setting, values in at_20.items():
     print(f"{setting}, hit rate at 20: {values}")

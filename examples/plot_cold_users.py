@@ -11,8 +11,8 @@ many neighbours, and which attribute helps?
 # %%
 # New users with and without attributes
 # -------------------------------------
-# Whole users are held out, three times. The number of neighbours plays no part in the fit, so that
-# one fit serves for all of them.
+# Users are held out with all their playlists, in three splits. The number of neighbours does not
+# change the fit, so one fit is enough for all of them.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,7 +35,7 @@ for train, test in ColdUserSplit(3, random_state=0).split(X):
     X_train, X_test = X.iloc[train], X.iloc[test]
     popularity.append(PopularityRanker().fit(X_train).score(X_test))
     ranker.fit(X_train)
-    # Without user features, new users are ranked for by the shared weights, which are the same.
+    # Without user features, new users are scored by the shared weights, which are the same.
     without = clone(ranker).set_params(user_features=None).fit(X_train)
     shared.append(without.score(X_test))
     similar.append([ranker.set_params(n_neighbors=k).score(X_test) for k in numbers_of_neighbors])
@@ -46,7 +46,7 @@ axes.plot(
     np.mean(similar, axis=0),
     color="#0072B2",
     marker="o",
-    label="multitask, users alike in attributes",
+    label="multitask, users with similar attributes",
 )
 axes.axhline(np.mean(shared), color="#D55E00", ls="--", label="multitask, shared weights only")
 axes.axhline(np.mean(popularity), color="black", ls=":", label="popularity")
@@ -82,7 +82,7 @@ figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 axes.plot(list(auc.values()), list(auc), "o", color="#0072B2", ms=8)
 axes.axvline(shared[-1], color="#D55E00", ls="--", label="shared weights only")
 axes.invert_yaxis()
-axes.set(xlabel="AUC, new users of the last split", ylabel="what they tell")
+axes.set(xlabel="AUC, new users of the last split", ylabel="known attributes")
 axes.margins(y=0.1)
 axes.grid(alpha=0.3)
 axes.legend()

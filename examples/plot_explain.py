@@ -3,15 +3,15 @@
 Why was this song chosen?
 =========================
 
-A score is the sum of the song's features times their shared, user and playlist weights. So the rank
-of a song can be explained exactly, also for a new playlist of a known user and for a new song.
+A score is the sum of the song's features times their shared, user and playlist weights. It can
+therefore be decomposed exactly, also for a new playlist of a known user and for a new song.
 """
 
 # %%
 # Fit a ranker, and recommend
 # ---------------------------
-# The table that comes with the package, without the songs released last. A user wants a new
-# playlist: these are the best of the songs that the ranker has never seen.
+# The ranker is fitted on the table that comes with the package, without the songs released last. It
+# then recommends some of these for a new playlist of a user.
 
 import matplotlib.pyplot as plt
 
@@ -56,8 +56,8 @@ plt.show()
 # %%
 # The numbers behind the bars
 # ---------------------------
-# For several rows at a time ``explain`` gives a table with columns (part, feature). Its rows add up
-# to the scores.
+# For several rows, ``explain`` returns a table with columns (part, feature). Its rows add up to the
+# scores.
 
 contributions = explain(ranker, rows)
 parts = contributions.T.groupby("part", sort=False).sum().T
@@ -66,17 +66,16 @@ print(parts.assign(score=parts.sum(axis=1), predicted=ranker.predict(rows)).roun
 # %%
 # How does the user differ?
 # -------------------------
-# For all songs: the features whose user weights have the largest effect, beside the shared weights.
+# The features whose user weights have the largest effect on all songs, with their shared weights.
 
 print(top_features(ranker, user=user, by="user", n=6).round(3))
 
 # %%
 # What we learnt
 # --------------
-# The first two songs are this user's: by the shared weights alone the third would be far ahead of
+# The first two songs suit this user: by the shared weights alone the third would be far ahead of
 # them, and the user's own weights of a few features reverse the order. The third song has a high
-# score for all users. A new playlist has no weights of its own. The contributions add up to the
-# score.
+# score for all users. A new playlist has no weights of its own.
 
 share = parts["user"].abs() / parts.abs().sum(axis=1)
 for song, part in zip(best[0], share, strict=True):

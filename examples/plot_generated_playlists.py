@@ -1,17 +1,17 @@
 """
-===================================================
-How much do generated playlists look like people's?
-===================================================
+======================================
+How realistic are generated playlists?
+======================================
 
-:func:`~skmtc.datasets.make_playlists` draws playlists from the multitask model. Its presets
-"30music" and "aotm2011" are made after the two data sets of the paper. Do they have the long tails
-of people's playlists, where few users have many playlists and few songs are in many? And how well
-can any ranker do on them?
+:func:`~skmtc.datasets.make_playlists` samples playlists from the multitask model. Its presets
+"30music" and "aotm2011" have the sizes of the two data sets of the paper. Do they have the long
+tails of real playlists, where few users have many playlists and few songs are in many? And how well
+can any ranker perform on them?
 """
 
 # %%
-# Draw the playlists
-# ------------------
+# Generate the playlists
+# ----------------------
 # Both presets with a tenth of their users, playlists, songs and artists, which keeps the means and
 # takes seconds.
 
@@ -35,7 +35,7 @@ for name, X in tables.items():
 # %%
 # The two histograms
 # ------------------
-# Both axes are logarithmic. In the appendix of the paper both counts fall off slowly, over two
+# Both axes are logarithmic. In the appendix of the paper, both counts decrease slowly, over two
 # orders of magnitude and more.
 
 
@@ -57,12 +57,12 @@ right.legend()
 plt.show()
 
 # %%
-# What is true is known
-# ---------------------
-# With ``return_truth=True`` the weights come along that the playlists were drawn with. Ranking the
-# songs by them shows how far any ranker can get on such data: the mean rank of the songs of a
-# playlist among all, as a share of the catalogue, by the shared weights alone, with those of the
-# user, and with those of the playlist too.
+# The true weights
+# ----------------
+# ``return_truth=True`` also returns the weights that the playlists were sampled with. Ranking songs
+# by them shows what any ranker can achieve on such data: the mean rank of the songs of a playlist
+# among all, as a share of the catalogue, by the shared weights alone, with those of the user, and
+# with those of the playlist.
 
 X, truth = make_playlists(return_truth=True, random_state=0)
 features = truth.songs.filter(regex=r"^x\d+$")
@@ -84,19 +84,19 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Most users have a playlist or two and most songs are in a few playlists, while the largest counts
-# are many times as high: these are long tails, and for most users and songs there is little to
-# learn from. As the truth is known, so is the limit: the weights of users lift the songs of
-# playlists far above where the shared ones put them, and weights of playlists add a little.
+# Most users have one or two playlists and most songs are in a few playlists, while the largest
+# counts are many times as high: these are long tails, and for most users and songs there is little
+# to learn from. The true weights show the limit: with the weights of users, the songs of playlists
+# rank far higher than by the shared weights alone, and weights of playlists add a little.
 
 
-def tell(counts):
+def describe(counts):
     """Describe the tail of some counts in words."""
     return f"median {counts.median():.0f}, largest {counts.max()}"
 
 
 for name, X in tables.items():
     per_user, per_song = X.groupby("user")["playlist"].nunique(), X.groupby("song").size()
-    print(f"{name}: playlists of a user: {tell(per_user)}; with a song: {tell(per_song)}")
+    print(f"{name}: playlists of a user: {describe(per_user)}; with a song: {describe(per_song)}")
 for name, values in ranks.items():
     print(f"mean rank by true weights, {name}: {np.mean(values):.2f}")

@@ -3,8 +3,8 @@
 Which penalties does cross-validation choose?
 =============================================
 
-The paper's model has four numbers to choose: a penalty for the weights of users, one for those of
-playlists, one for the shared ones, and the exponent of the push. ``GridSearchCV`` of scikit-learn
+The paper's model has four hyperparameters: the penalties on the weights of users, on those of
+playlists and on the shared ones, and the exponent of the push. ``GridSearchCV`` of scikit-learn
 searches them with a cold-start splitter. What does it choose, and which of the four matter?
 """
 
@@ -13,8 +13,8 @@ searches them with a cold-start splitter. What does it choose, and which of the 
 # ----------
 # The parameters in the paper's notation: lambda_1 is ``user_l2``, lambda_2 ``playlist_l1`` (both
 # divided by the number of playlists), lambda_3 ``shared_l1`` (times users per playlist), and p is
-# ``push``. Each fit is evaluated on new playlists of known users, by two metrics at the work of
-# one. For a search, a loose ``tol`` is good enough.
+# ``push``. Each fit is evaluated on new playlists of known users, by two metrics that share the
+# scores. For a search, a loose ``tol`` is good enough.
 
 import time
 
@@ -54,10 +54,10 @@ lambdas = ", ".join(f"{value:.2g}" for value in search.best_estimator_.lambdas_)
 print(f"in the paper's scaling, lambda_1 to lambda_3: {lambdas}")
 
 # %%
-# What each of the four does
-# --------------------------
-# In each panel one parameter varies: the best that can be had with it at that value, whatever the
-# others, and the range over all of the others.
+# Effect of each parameter
+# ------------------------
+# In each panel one parameter varies. The lines are the best and the worst result over all values of
+# the other parameters.
 
 figure, panels = plt.subplots(1, 4, figsize=(12, 3.6), sharey=True, layout="constrained")
 spread = {}
@@ -77,9 +77,9 @@ panels[0].legend()
 plt.show()
 
 # %%
-# Does the metric agree?
-# ----------------------
-# Each point is a setting. A search by AUC and one by hit rate need not end at the same place.
+# Do the metrics agree?
+# ---------------------
+# Each point is a setting. A search by AUC and one by hit rate may choose different settings.
 
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 looks = {0.5: ("#0072B2", "o"), 2.0: ("#D55E00", "s")}
@@ -104,10 +104,10 @@ plt.show()
 # several at once cost far more. So search them together, with ranges that are wide enough to
 # contain the best value inside. Evaluate the result of a search on playlists that it never saw.
 #
-# The four in the order of what a bad choice costs, and the test that counts, next to the defaults:
+# The cost of a bad value of each parameter, and the test result next to that of the defaults:
 
 for name, value in sorted(spread.items(), key=lambda item: -item[1]):
-    print(f"{name:12} a bad choice costs {value:.4f} AUC, with the others at their best")
+    print(f"{name:12} a bad value costs {value:.4f} AUC, with the others at their best")
 lowest, highest = results["mean_test_auc"].min(), results["mean_test_auc"].max()
 print(f"the worst setting of all costs {highest - lowest:.4f} AUC")
 plain = MultitaskPlaylistRanker(song_features=features, random_state=0).fit(X.iloc[train])

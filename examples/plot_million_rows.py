@@ -10,9 +10,9 @@ recommendations for all users take on an ordinary machine, and how does the time
 # %%
 # The table
 # ---------
-# Long playlists, as people make them on streaming services, from a small catalogue with few
-# features, which keeps this page fast to build: the time of a fit grows with the rows, and with
-# playlists times songs. The scripts in ``examples/benchmarks`` time larger catalogues.
+# Long playlists, as on streaming services, from a small catalogue with few features, so that this
+# page builds fast: the time of a fit grows with the rows, and with playlists times songs. The
+# scripts in ``examples/benchmarks`` measure larger catalogues.
 
 import time
 
@@ -30,14 +30,14 @@ X = make_playlists(1_250, 5_000, 1_500, 250, n_features=5, mean_length=206, rand
 print(f"{len(X):,} rows, {X.memory_usage(deep=True).sum() / 1e6:.0f} MB")
 print(f"{X['playlist'].nunique():,} playlists of {X['user'].nunique():,} users")
 print(f"{X['song'].nunique():,} songs")
-print(f"drawn in {time.perf_counter() - start:.1f} s")
+print(f"generated in {time.perf_counter() - start:.1f} s")
 
 # %%
 # Four steps, three sizes
 # -----------------------
-# A fifth of the users, and a fifth of these, next to all of them. Two threads, which never change a
-# result, and a loose tolerance, which is good enough for ranking, as
-# :ref:`sphx_glr_auto_examples_plot_solvers.py` shows. A small fit first, so that the time of
+# Four steps are timed for all users, for a fifth of them, and for a fifth of these. The fits use
+# two threads, which never change a result, and a loose tolerance, which is good enough for ranking
+# (see :ref:`sphx_glr_auto_examples_plot_solvers.py`). A small fit comes first, so that the time of
 # compiling (with the extra ``fast``) is not counted.
 
 small = make_playlists(preset="tiny", random_state=0).drop(columns="year")
@@ -84,7 +84,7 @@ print(times.round(3).to_string(index=False))
 # %%
 # How the time grows
 # ------------------
-# Both axes are logarithmic; the dotted line has the slope of a time in proportion to the rows.
+# Both axes are logarithmic; the dotted line is proportional to the number of rows.
 
 figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
 looks = {
@@ -107,9 +107,8 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Yes, in seconds. The fit takes most of the time.
-# Features are made once per song, not once per row, and scores are computed in blocks that follow
-# scikit-learn's ``working_memory``.
+# Yes, in seconds. The fit takes most of the time. Features are made once per song, not once per
+# row, and scores are computed in blocks that fit scikit-learn's ``working_memory``.
 
 whole = times.iloc[-1]
 print(f"{whole['rows']:,.0f} rows: fitted in {whole['fit']:.1f} s to an AUC of {whole['auc']:.3f}")

@@ -5,8 +5,8 @@ Which features help, and which of them leak?
 
 Features of songs are made by scikit-learn's transformers: inside the ranker, where they are fitted
 with one row per song and see training playlists only, or in front of it, in an ordinary Pipeline.
-How is that written, what does each kind of feature bring, and what goes wrong if a feature is
-computed beforehand?
+How is that written, how much does each kind of feature contribute, and what goes wrong if a feature
+is computed beforehand?
 """
 
 # %%
@@ -28,7 +28,7 @@ from skmtc.datasets import load_sample
 from skmtc.features import ArtistEmbedding, PopularityEncoder, TagEncoder
 from skmtc.model_selection import ColdPlaylistSplit
 
-# Drop the fame of songs, which real tables do not have.
+# Drop the column of the songs' fame, which real tables do not have.
 X = load_sample().X.drop(columns="x0")
 cv = ColdPlaylistSplit(random_state=0)
 audio = [f"x{j}" for j in range(2, 8)]
@@ -56,9 +56,9 @@ print(pd.Series(auc).round(3))
 # %%
 # A Pipeline around the ranker
 # ----------------------------
-# Steps in front of the ranker work on rows of the table, and must keep the id columns. Here one
-# adds a column. What is inside the ranker is reached by name, so that a search tunes features and
-# penalties together.
+# Steps in front of the ranker work on rows of the table, and must keep the id columns. Here, one
+# step adds a column. Parameters inside the ranker have names, so that a search can tune features
+# and penalties together.
 
 
 def add_decade(X):
@@ -91,8 +91,8 @@ print(f"AUC by size of the artist vectors: {sizes}")
 # --------------------
 # Popularity could be computed once, over the whole table, and passed as a column like any other.
 # This leaks test data: the held-out playlists are counted too. Inside the ranker, the same feature
-# is computed from training playlists only. To show that the leak comes from the rows and not from
-# the way of counting, the column is also computed from the training rows of the split.
+# is computed from training playlists only. For comparison, the column is also computed from the
+# training rows of the split: it is the rows that leak, not the way of counting.
 
 beforehand = ranker_with([*parts[:-1], ("popularity", StandardScaler(), ["counted"])])
 
@@ -119,13 +119,13 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Popularity brings more than genre, year and artist together, and the size of the artist vectors
-# hardly matters. A popularity that is computed before the split includes the test playlists. Its
-# AUC is higher only because of this leak: computed from the training rows, the same column comes
-# close to the feature that is learned in ``fit``. Features that are learned from playlists belong
-# inside the ranker.
+# Popularity contributes more than genre, year and artist together, and the size of the artist
+# vectors hardly matters. A popularity that is computed before the split includes the test
+# playlists. Its AUC is higher only because of this leak: computed from the training rows, the same
+# column comes close to the feature that is learned in ``fit``. Features that are learned from
+# playlists belong inside the ranker.
 
-honest, cheating = auc["+ popularity"], auc["popularity, computed beforehand"]
-print(f"popularity learned in fit: {honest:.4f}")
+learned_in_fit, leaking = auc["+ popularity"], auc["popularity, computed beforehand"]
+print(f"popularity learned in fit: {learned_in_fit:.4f}")
 print(f"a column, counted in training rows: {by_hand:.4f}")
-print(f"a column, counted in all rows: {cheating:.4f}")
+print(f"a column, counted in all rows: {leaking:.4f}")

@@ -3,17 +3,16 @@
 How do I get from playlists to recommendations?
 ===============================================
 
-A table of playlists goes in, and songs for somebody's next playlist come out. Four steps: look at
-the table, make features, fit, recommend. Then: is it any better than the most popular songs? And
-what if the columns of a table have other names?
+The steps are: look at the table, make features, fit, recommend. Are the recommendations better than
+the most popular songs? And what if the columns of a table have other names?
 """
 
 # %%
 # The table
 # ---------
 # One row for each song in a playlist. Three columns are ids; the others describe the song or the
-# user of the row. Here it is the generated table that comes with the package; what to do with a
-# file of your own is told further down.
+# user of the row. Here it is the generated table that comes with the package; for your own file,
+# see below.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -30,8 +29,8 @@ print(X[["user", "playlist", "song", "artist", "year", "genre", "x0", "age", "co
 # %%
 # Features, and a fit
 # -------------------
-# ``make_song_features`` guesses what the columns are and makes blocks of features from them.
-# Some playlists of some users are kept aside for the last step. The splitter tells what it did.
+# ``make_song_features`` guesses the roles of columns and makes blocks of features from them. Some
+# playlists of some users are held out for the last step; ``describe`` counts them.
 
 splitter = ColdPlaylistSplit(random_state=0)
 ((train, test),) = splitter.split(X)
@@ -44,9 +43,9 @@ print(f"\n{len(ranker.feature_names_out_)} features, {ranker.n_iter_} iterations
 # %%
 # Recommend
 # ---------
-# A query is a row of whatever is known: here two users who want a new playlist, and somebody of
-# whom nothing is known. With a column of playlists, known playlists would be continued. At most one
-# song of each artist is wanted.
+# A query is a row with what is known: here, two known users, for a new playlist, and a new user.
+# With a column of playlists, known playlists would be extended. ``max_per_artist=1`` returns at
+# most one song of each artist.
 
 queries = pd.DataFrame({"user": ["user0", "user1", "somebody new"]})
 songs, scores = ranker.recommend(queries, n_recommendations=5, max_per_artist=1)
@@ -55,9 +54,9 @@ print(pd.DataFrame(songs, index=queries["user"]))
 # %%
 # Is it any good?
 # ---------------
-# The playlists that were kept aside are new to the ranker. How many of their songs does it find,
-# and how many are among the most popular? The hit rate at K is the share of a playlist's songs that
-# are among the K best of the catalogue, which is recall at K.
+# The held-out playlists are new to the ranker. How many of their songs does it find, and how many
+# are among the most popular? The hit rate at K is the share of a playlist's songs that are among
+# the K best of the catalogue, which is recall at K.
 
 rankers = {"popularity": PopularityRanker().fit(X.iloc[train]), "multitask": ranker}
 HitRateDisplay.from_estimators(rankers, X.iloc[test])
@@ -66,10 +65,9 @@ plt.show()
 # %%
 # Your own table
 # --------------
-# It will have other names and other columns. Rename the ids, and read how the rest is understood:
-# a column has its role by what its cells are, songs and artists by their names, and each column
-# that is not used is listed with the reason. Any role can be given by hand. Values may be missing,
-# but not ids.
+# If the columns have other names, rename the ids. The roles of the others are guessed: songs and
+# artists by their names, other columns by their cells. Columns that are not used are listed with
+# the reason. Any role can be set by hand. Values may be missing, but not ids.
 
 own = X.rename(columns={"user": "owner", "song": "track", "artist": "band", "genre": "style"})
 own = own[["owner", "playlist", "track", "band", "style", "year", "x4"]]  # as by pd.read_csv
@@ -86,8 +84,8 @@ print(own_ranker.fit(own).recommend(pd.DataFrame({"playlist": ["playlist0"]}))[0
 # What we learnt
 # --------------
 # A few lines lead from a table to recommendations, and the multitask ranker finds more of the songs
-# of new playlists than popularity does, in short lists and in long ones. The intervals come from
-# drawing users again and again.
+# of new playlists than popularity does, in short lists and in long ones. The intervals are from a
+# bootstrap over users.
 
 summary = pd.concat(
     {name: evaluate(r, X.iloc[test], by="summary", random_state=0) for name, r in rankers.items()},

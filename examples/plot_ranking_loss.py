@@ -3,23 +3,22 @@
 How does the classification loss compare to the ranking loss?
 =============================================================
 
-To rank songs, the paper minimises a classification loss: a sum over songs in place of a sum over
-pairs of songs. The ranking loss that it stands in for is the p-norm push, in which the songs of a
-playlist count the more, the lower they rank. The paper argues that a minimiser of the first
-minimises the second, without penalties. With penalties, what is lost in ranking, and is any time
-gained? Here both are minimised by the same solver, ``loss="classification"`` and
-``loss="ranking"``.
+To rank songs, the paper minimises a classification loss: a sum over songs instead of a sum over
+pairs of songs. It approximates a ranking loss, the p-norm push, in which the lowest-ranked songs of
+a playlist count most. Without penalties, a minimiser of the first also minimises the second. With
+penalties, how do the rankings and the times of the two differ? Here the same solver minimises both,
+``loss="classification"`` and ``loss="ranking"``.
 """
 
 # %%
 # Both losses along the penalty
 # -----------------------------
-# The same penalty does not mean the same for losses of different scale, so that each loss is
-# followed over a range of penalties of user weights and evaluated at its best; the penalty of
-# playlist weights is so strong that they hardly count. Each fit is evaluated on new playlists of
-# known users by AUC, by hit rate and by the bottom push: the share of the other songs that reach
-# the lowest ranked song of the playlist, which is what the push is about. The p-norm push of the
-# training playlists, without penalties, is the objective that the ranking loss lowers by itself.
+# The scales of the losses differ, so their best penalties differ. Each loss is fitted with a range
+# of penalties on user weights and compared at its best one; the penalty on playlist weights is so
+# strong that these hardly count. Each fit is evaluated on new playlists of known users by AUC, by
+# hit rate and by the bottom push: the share of the other songs that reach the lowest ranked song of
+# the playlist. The p-norm push of the training playlists, without penalties, is what the ranking
+# loss minimises.
 
 import time
 
@@ -83,8 +82,8 @@ results = pd.DataFrame(rows)
 # %%
 # Each loss by the penalty
 # ------------------------
-# The AUC of new playlists, which is better the higher it is, and their bottom push and the p-norm
-# push of the training playlists, which are better the lower they are.
+# Higher AUC of new playlists is better; lower bottom push of new playlists and lower p-norm push of
+# training playlists are better.
 
 figure, panels = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 looks = {"classification": ("#0072B2", "o"), "ranking": ("#D55E00", "s")}
@@ -111,10 +110,10 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The ranking loss ends at a lower p-norm push of the training playlists: that is what it minimises.
-# On new playlists, each at its best penalty, the two losses are hardly apart, so that the paper's
-# approximation costs next to nothing here. Their best penalties differ, and move with the push: a
-# penalty that was tuned for one loss is not right for the other. As both are minimised by the same
+# The ranking loss reaches a lower p-norm push of the training playlists, which is what it
+# minimises. On new playlists, each at its best penalty, the two losses hardly differ: the paper's
+# approximation costs almost nothing here. Their best penalties differ, and depend on the push, so a
+# penalty that was tuned for one loss does not suit the other. As both are minimised by the same
 # solver, which needs no pairs of songs, the time that the classification loss saves is modest.
 #
 # Each loss at its best penalty, and the time of its fits:

@@ -10,8 +10,8 @@ as licences), and diverse lists.
 # %%
 # A table with titles
 # -------------------
-# Generated playlists, with names that one can read: every artist has a name, and every song a title
-# in the manner of its genre. Neither is a feature; they are carried along.
+# Generated playlists with readable names: every artist has a name, and every song a title that
+# suits its genre. Neither is a feature.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ songs = X.drop_duplicates("song")[["song", "genre", "artist"]]
 
 
 def title(genre):
-    """Make a title in the manner of a genre."""
+    """Make a title for a genre."""
     one, two = OF_GENRE[genre]
     return f"{rng.choice(one)} {rng.choice(two)}, No. {rng.integers(1, 100)}"
 
@@ -52,8 +52,8 @@ X["performer"] = X["artist"].map(artists)
 # %%
 # Songs for a new playlist
 # ------------------------
-# ``as_frame=True`` returns a tidy table: ids, rank, score, and what the training table tells of a
-# song.
+# ``as_frame=True`` returns a tidy table: ids, rank, score, and the columns of the training table
+# that describe songs.
 
 train, test = next(ColdPlaylistSplit(min_song_count=2, random_state=0).split(X))
 described = X.drop(columns=["title", "performer"])
@@ -68,8 +68,8 @@ print(
 )
 
 # %%
-# What is like the first of them?
-# -------------------------------
+# Songs similar to the first
+# --------------------------
 
 first = ranker.recommend(ask, n_recommendations=1)[0][0]
 similar = ranker.similar_songs(first, n=4, as_frame=True)
@@ -85,10 +85,10 @@ within = ranker.recommend(ask, candidates=licensed, n_recommendations=3, as_fram
 print(within[["rank", "title", "performer", "year"]].to_string(index=False))
 
 # %%
-# More or less varied
-# -------------------
-# The higher the diversity, the further apart are the songs of a list. How many songs of held-out
-# playlists are found is another question.
+# Diversity and hits
+# ------------------
+# The higher the diversity, the less similar are the songs of a list. How does it change the number
+# of songs of held-out playlists that are found?
 
 held = X.iloc[test].groupby(["user", "playlist"])["song"].agg(set).reset_index()
 levels = np.linspace(0, 1, 11)
@@ -111,7 +111,7 @@ for diversity, x, y in zip(levels, distances, hits, strict=True):
         axes.annotate(f"{diversity:.1f}", (x, y), xytext=(5, 5), textcoords="offset points")
 axes.set_xlabel("intra-list distance of ten songs")
 axes.set_ylabel("hits among ten songs, per playlist")
-axes.set_title("What variety costs, by diversity")
+axes.set_title("Hits by diversity")
 axes.set_ylim(0, 1.15 * max(hits))
 axes.margins(x=0.08)
 axes.grid(alpha=0.3)
@@ -120,9 +120,9 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# Variety need not cost hits: here the plain lists have songs of one artist in a row, while
-# playlists mix artists, so that a moderate diversity finds more songs. Beyond the bend of the
-# curve, more diversity costs many hits. Plot this curve for your own table before you choose.
+# Diversity does not always cost hits: here, lists without it have several songs of one artist,
+# while playlists mix artists, so a moderate diversity finds more songs. Larger values cost many
+# hits. Plot this curve for your own table before you choose.
 
 varied = ranker.recommend(ask, n_recommendations=5, diversity=0.5, as_frame=True)
 print(varied[shown].round(2).to_string(index=False))

@@ -3,16 +3,18 @@
 Which weights does the penalty set to zero?
 ===========================================
 
-Shared and playlist weights have an l1 penalty, which makes most of them exactly zero. How many are
-left at each strength, which features stay the longest, and what is the best strength for ranking?
+Shared and playlist weights have an l1 penalty, which sets most of them exactly to zero. How many
+weights are not zero at each strength, which features are the last to vanish, and which strength
+ranks best?
 """
 
 # %%
 # The path of the shared weights
 # ------------------------------
 # ``regularization_path`` reads the table once, and fits settings from strong to weak penalties,
-# each from the weights of the one before. Playlists come from a world in which only ``x0`` has a
-# shared weight; all else is a matter of taste, so that ``x0`` should be alone for a long time.
+# each from the weights of the one before. Playlists are generated with a shared weight of ``x0``
+# only; all other weights differ between users. So ``x0`` should be the only feature at strong
+# penalties.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -73,11 +75,11 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# The one feature that playlists truly share comes in first and keeps the largest weight; weak
-# penalties let in others, which stand for what these hundred users happen to have in common.
-# Weights of playlists matter little for new playlists: from strong penalties to weak ones their
-# AUC hardly moves, while that of the training playlists keeps rising. The two
-# curves of the right panel are for different playlists, so that only their slopes compare.
+# The feature with a true shared weight enters first and keeps the largest weight. At weak penalties
+# other features enter, which these hundred users have in common by chance. Weights of playlists
+# matter little for new playlists: from strong to weak penalties their AUC hardly changes, while
+# that of the training playlists keeps rising. The two curves of the right panel are for different
+# playlists, so compare only their slopes.
 
 alone = [f"{v:.3g}" for v, row in zip(shared_l1, coef, strict=True) if np.count_nonzero(row) == 1]
 print(f"x0 is alone among the shared weights at shared_l1 of {', '.join(alone)}")

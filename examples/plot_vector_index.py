@@ -3,17 +3,17 @@
 Does serving need a vector index?
 =================================
 
-Every score is the inner product of a query vector and a song vector. So songs can be stored in a
-vector index, which finds good songs without scoring all of them. How does it compare to
+Every score is the inner product of a query vector and a song vector. Songs can therefore be stored
+in a vector index, which finds good songs without scoring all of them. How does it compare to
 ``recommend`` in recall and in time per request?
 """
 
 # %%
 # A catalogue, and its vectors
 # ----------------------------
-# Long playlists, in which most songs of a large catalogue appear. The index gets
+# Long playlists, in which most songs of a large catalogue appear. The index stores
 # ``song_vectors()``, and a request is one row of ``query_vectors``. Songs that are released later
-# join the index by ``song_vectors(table)``, without a new fit.
+# are added by ``song_vectors(table)``, without a new fit.
 
 import time
 
@@ -36,10 +36,10 @@ print(f"{len(song_vectors):,} songs; vectors of {song_vectors.shape[1]} numbers"
 # %%
 # Exact, and nearly exact
 # -----------------------
-# ``recommend`` is exact. So is faiss's flat index. Its HNSW graph is not: the search looks at
-# ``efSearch`` songs at a time, the more the better. Graphs are made for distances, and long vectors
-# mislead them; so songs get one more number, which makes all vectors of one length, and queries a
-# zero in that place. Then the nearest song is the one with the largest score.
+# ``recommend`` and faiss's flat index are exact. The HNSW graph of faiss is approximate: its search
+# keeps ``efSearch`` candidates, and more of them find more songs. Such graphs work best for
+# distances. So songs get one more dimension, which makes all vectors equally long, and queries have
+# a zero there: the nearest song is then the one with the largest score.
 
 faiss.omp_set_num_threads(1)
 lengths = np.linalg.norm(song_vectors, axis=1)
@@ -100,8 +100,8 @@ answers["recommend, all together"] = 1.0, 1e3 * (time.perf_counter() - start) / 
 # %%
 # Recall and time
 # ---------------
-# The time of ``recommend`` is that of the whole call, with reading the table of queries. Indexes
-# start from query vectors that are there already.
+# The time of ``recommend`` is that of the whole call, including reading the table of queries. The
+# times of indexes do not include making query vectors.
 
 figure, axes = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
 looks = {"graph": ("#0072B2", "o"), "flat index": ("#009E73", "^"), "recommend": ("#D55E00", "s")}
@@ -124,11 +124,11 @@ plt.show()
 # %%
 # What we learnt
 # --------------
-# A graph finds nearly all of the songs that ``recommend`` gives, and all of them with more effort,
-# in a fraction of a millisecond. But at this size so does a flat index, which is exact and needs no
-# tuning. A call of ``recommend`` for one user takes far longer than its share of a call for many.
-# So ask for many users at a time where you can, and keep vectors in an index where requests come
-# one by one.
+# A graph finds nearly all of the songs that ``recommend`` returns, and all of them with a larger
+# ``efSearch``, in a fraction of a millisecond. At this size, so does a flat index, which is exact
+# and needs no tuning. A call of ``recommend`` for one user takes far longer than its share of a
+# call for many. So pass many users per call if you can, and use an index if requests come one by
+# one.
 
 for name, (share, spent) in answers.items():
     print(f"{name:26} recall {share:.3f}, {spent:8.3f} ms per request")

@@ -1,6 +1,6 @@
-"""Cold-start playlist recommendation in the manner of scikit-learn.
+"""Cold-start playlist recommendation with the API of scikit-learn.
 
-The rankers, and what compares them. The package is laid out in the order in which data flows::
+Rankers, and functions that compare them. Modules are in the order of the data flow::
 
     datasets  ->  features  ->  rankers  ->  recommend  ->  metrics, model_selection, inspection
     table         song, user    weights      songs          evaluation

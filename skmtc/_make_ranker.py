@@ -39,23 +39,22 @@ def make_ranker(
 ) -> StackingRanker:
     """Make the ranker that suits a table, unfitted.
 
-    Where songs have attributes, four rankers are stacked, and `fit` learns for each situation how
-    much each of them counts:
+    If songs have attributes, four rankers are stacked, and `fit` learns their weights for each
+    situation:
 
     - ``multitask``: multitask learning with all features and history terms, for known songs;
     - ``multitask_new``: the same with the features that new songs have;
     - ``ridge``: ridge regression with identities, for the top of the list of new songs;
     - ``item_knn``: songs that share playlists with those of the user or playlist.
 
-    Where nothing is known of songs but their ids, ``multitask_new`` is left out, and ``ridge``
-    has the features of known songs. Where playlists have titles, the multitask rankers use these
-    for new playlists. The result is a plain estimator, which can be printed, cloned, tuned and
-    taken apart.
+    If the table has only song ids, ``multitask_new`` is left out, and ``ridge`` has the features of
+    known songs. If playlists have titles, the multitask rankers use these for new playlists. The
+    result is a plain estimator, which can be printed, cloned and tuned.
 
     Parameters
     ----------
     X : DataFrame
-        Membership table. What its columns are is guessed; nothing is learned from its rows.
+        Membership table. The roles of its columns are guessed; nothing is learned from its rows.
 
     user : str or None, default="user"
         Column of user ids. None: owners are unknown, and each playlist is its own user.

@@ -93,11 +93,11 @@ def save(model: Any, path: StrPath) -> None:
 
 
 def load(path: StrPath) -> Any:
-    """Return back a model from a file of `save`, without running any code of the file.
+    """Load a model from a file of `save`, without running any code of the file.
 
-    Nothing is made but plain data and the estimators of this package and of scikit-learn. The
-    arrays of our estimators must fit together: shapes, index ranges, sorted ids, finite values. A
-    file made by another version of either is loaded with an `InconsistentVersionWarning`.
+    Only plain data and the estimators of this package and of scikit-learn are created. The arrays
+    of our estimators must be consistent: shapes, index ranges, sorted ids, finite values. A file
+    made by another version of either is loaded with an `InconsistentVersionWarning`.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def load(path: StrPath) -> Any:
 
     Examples
     --------
-    A file with anything else in it is refused:
+    Any other file raises an error:
 
     >>> import tempfile
     >>> from pathlib import Path

@@ -34,7 +34,7 @@ TABLE_HELP = "CSV or Parquet file with one row per song in a playlist"
 
 MAIN_EXAMPLES = """\
 examples:
-  skmtc                                     compare all rankers on the embedded sample
+  skmtc                                     compare all rankers on the sample of the package
   skmtc compare playlists.csv               the same on your own table
   skmtc fit playlists.csv --out model.skops
   skmtc recommend model.skops --user ana
@@ -46,8 +46,8 @@ names: --user, --playlist, --song); every other column describes the song or the
   user,playlist,song,artist,year,genre,age,country
   ana,gym,s17,a3,2009,rock,31,AU
 
-exit codes: 0 all is well; 1 the data, a file or an id is not as it must be; 2 the arguments are
-not; 130 interrupted. `skmtc COMMAND --help` has more examples.
+exit codes: 0 success; 1 invalid data, file or id; 2 invalid arguments; 130 interrupted.
+`skmtc COMMAND --help` has more examples.
 """
 
 COMPARE_EXAMPLES = f"""\
@@ -114,7 +114,8 @@ def make_parser():
     parser = argparse.ArgumentParser(
         "skmtc",
         description="Cold-start playlist recommendation: songs for new playlists, new users and "
-        "newly released songs. Without a command, all rankers are compared on embedded data.",
+        "newly released songs. Without a command, all rankers are compared on the sample of the "
+        "package.",
         epilog=MAIN_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[_common_options()],

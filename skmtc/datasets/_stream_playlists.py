@@ -28,9 +28,9 @@ def write_playlists(
     part_size: int = 20_000,
     random_state: Seed = None,
 ) -> list[Path]:
-    """Write a membership table in the image of the Million Playlist Dataset as Parquet files.
+    """Write a generated table like the Million Playlist Dataset as Parquet files.
 
-    The defaults come near its sizes: 66 million rows, and 2.3 million songs that are in a
+    The defaults are near its sizes: 66 million rows, and 2.3 million songs that are in a
     playlist. The popularity of songs and artists, songs per artist and the lengths of playlists
     have long tails. A playlist is about one or two of many communities of artists, and often has
     several songs by an artist.

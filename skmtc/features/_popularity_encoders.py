@@ -60,11 +60,11 @@ class PopularityEncoder(BaseCountEncoder):
 
     The feature of a song is log(1 + number of training playlists that hold it).
 
-    A song without history has no popularity, which is not the same as being unpopular. So the
-    paper leaves this feature out where new songs are ranked: popularity explains training
-    playlists so well that its weight takes over from the features which new songs do have. Leave
-    it out too (``make_song_features(..., new_songs=True)``) if all songs to rank are new; `unseen`
-    is for the few new songs in a catalogue of known ones.
+    The popularity of a new song is unknown, which is not the same as being unpopular. If all songs
+    to rank are new, leave this feature out, as the paper does and as
+    ``make_song_features(..., new_songs=True)`` does: a model that is trained with it learns little
+    from the features that new songs have. `unseen` is for the few new songs in a catalogue of known
+    ones.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ TOLERANCE = 1e-6
 
 
 def explain(ranker: Any, X: Table, *, top: int | None = None) -> pd.DataFrame:
-    """Compute how much of the score of each row comes from which weight of which feature.
+    """Decompose the score of each row by weights and features.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from skmtc.model_selection._cold_playlists import folds_with_known_songs
 class ColdUserSplit(ColdSplitter):
     """Hold out all playlists of some users, as the paper does.
 
-    Every song of the test set is in training: a user is passed over if holding out all of the
-    user's playlists would take a song out of training. All rows are used: a user who is not held
-    out is trained on.
+    Every song of the test set is in training: a user is skipped if holding out all of the user's
+    playlists would remove a song from training. All rows are used: users who are not held out are
+    in the training set.
 
     Parameters
     ----------

@@ -19,9 +19,9 @@ class TimeSplit(ColdSplitter):
     """Train on the past, and test on playlists created later.
 
     No training row is dated on or after the cut-off. Test playlists are those created from then on,
-    in whatever setting they are: of known and of new users, with known and with new songs.
-    `label_playlists` returns it, and `describe` counts it. Rows without a date are left out of
-    both sides; a warning counts them.
+    in all settings: of known and of new users, with known and with new songs. `label_playlists`
+    returns the setting of each, and `describe` counts them. Rows without a date are left out of
+    both sets; a warning counts them.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _facts(start, labels, rows, test, is_known):
 def half_life_weights(
     dates: ArrayLike, half_life: float, *, now: Any = None
 ) -> NDArray[np.float64]:
-    """Compute weights of rows that fade with time.
+    """Compute weights of rows that decay with age.
 
     A row that is `half_life` days older than another counts half as much: the weight is
     ``0.5 ** (age / half_life)``, where `age` is the number of days from the date to `now`.

@@ -12,10 +12,10 @@ from skmtc.rankers.artists import ArtistRanker
 class OwnSongsRanker(ArtistRanker):
     """Rank the songs of a user's other playlists first, then popular songs.
 
-    People put the songs they like in one playlist after another. The whole part of a score is the
-    number of the user's training playlists, other than the one asked for, that hold the song. Its
-    fraction is the song's share of all memberships (an artist's share for a new song), which
-    orders the songs that the user does not have. New users get popular songs.
+    The integer part of a score is the number of the user's training playlists that have the song,
+    without the playlist of the query. Its fraction is the song's share of all memberships (an
+    artist's share for a new song), which orders the songs that the user does not have. New users
+    get popular songs.
 
     Parameters
     ----------

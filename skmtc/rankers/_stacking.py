@@ -50,7 +50,7 @@ class StackingRanker(BaseRanker):
     a new user) and for what (known or new songs). The situation of a row is read from its ids.
 
     1. Users, playlists and songs, and songs of known playlists, are held out of the table, all at
-       once, so that one validation fit of each ranker does for all situations.
+       once, so that one validation fit of each ranker is enough for all situations.
     2. For each query, scores of a ranker are divided by their standard deviation over the
        catalogue. For each situation, non-negative weights of these scores minimise the mean
        logarithm of the rank of the held-out songs. A ranker without which this rises by less than

@@ -24,9 +24,9 @@ def make_user_features(
 ) -> ColumnTransformer:
     """Make a transformer of user attributes such as age, gender and country.
 
-    A new user is ranked for by the weights of the most similar known users, and similarity is the
-    cosine of these features. So all attributes must be of like size, and a missing one must not
-    make users alike or unlike: it is 0 and adds nothing to the product of two users.
+    A new user is scored with the weights of the most similar known users, and similarity is the
+    cosine of these features. All attributes therefore have similar sizes, and a missing one is 0,
+    so that it adds nothing to the product of two users.
 
     - Numbers (age) are standardised and clipped; missing values become the mean, which is 0.
     - Names (gender, country, city, tags) are encoded by `TagEncoder` as vectors of unit length,

@@ -141,7 +141,7 @@ def guess_song_roles(
     user: Column | None = "auto",
     playlist: Column | None = "auto",
 ) -> SongRoles:
-    """Guess the roles of columns in song features, from what their cells are and from their names.
+    """Guess the roles of columns in song features, from their cells and their names.
 
     Song, artist and key are known by their usual names. Any other column of a table is used if it
     describes songs, that is, if rows of one song agree on it (but for 1 % of the songs, whose first

@@ -81,7 +81,7 @@ def guess_user_roles(
     song: Column | None = "auto",
     playlist: Column | None = "auto",
 ) -> UserRoles:
-    """Guess the roles of columns in user features, from what their cells are and from their names.
+    """Guess the roles of columns in user features, from their cells and their names.
 
     In a membership table, columns are used that have one value per user but not one per song.
     Numbers are numeric; names, codes of ids and lists of names are categorical. Columns of dates,
