@@ -44,7 +44,7 @@ def test_rankers_come_back(ranker, tmp_path):
     ranker = clone(ranker).fit(X_TRAIN)
     again = _round_trip(ranker, tmp_path)
     _check_same_parameters(again, ranker)
-    derived = {"_reader", "_catalogue_cache", "_spread_vectors"}  # made again where they are needed
+    derived = {"_reader", "_catalogue_cache", "_score_spreads"}  # made again where they are needed
     assert set(vars(again)) - derived == set(vars(ranker)) - derived
     np.testing.assert_array_equal(again.predict(X_ALL), ranker.predict(X_ALL))
     for ours, theirs in zip(again.recommend(QUERIES), ranker.recommend(QUERIES), strict=True):
