@@ -17,13 +17,13 @@ from skmtc._utils.atomic_files import write_whole
 from skmtc._utils.estimator_state import VersionedState
 from skmtc._utils.fitted_state import check_fitted_state, refuse
 from skmtc._utils.packed_texts import packed_texts
-from skmtc.features.recipes import Clip
+from skmtc.features.recipes import Clip, FiniteNumbers
 from skmtc.rankers.features import Columns
 
 __all__ = ["load", "save", "trusted_types"]
 
 # Estimators that public ones make for themselves.
-INNER_TYPES = (Clip, Columns)
+INNER_TYPES = (Clip, Columns, FiniteNumbers)
 
 # Types of other packages that hold numbers and names only, and that skops leaves for others to
 # trust. The last is a list of columns in the ColumnTransformer of older versions of scikit-learn.

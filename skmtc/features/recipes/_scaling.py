@@ -5,29 +5,29 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skmtc._utils.validation import check_number
-from skmtc.features.recipes._clip import Clip
+from skmtc.features.recipes._clip import Clip, FiniteNumbers
 
 
-def scaled(clip, first):
-    """Return a pipeline of a first step, standardisation and clipping.
+def scaled(clip, *first):
+    """Return a pipeline of first steps, standardisation and clipping.
 
     Parameters
     ----------
     clip : float
         Largest absolute value, in standard deviations.
 
-    first : (str, transformer)
-        Name of the first step, and the step.
+    *first : (str, transformer)
+        Names of the first steps, and the steps.
     """
     check_number("clip", clip, above=0)
-    return Pipeline([first, ("standardize", StandardScaler()), ("clip", Clip(clip))])
+    return Pipeline([*first, ("standardize", StandardScaler()), ("clip", Clip(clip))])
 
 
 def scaled_numbers(clip):
     """Return a pipeline of mean imputation, standardisation and clipping.
 
-    A missing value becomes the mean, which standardisation makes 0: unknown is neutral. A column
-    without any value is kept, as zeros, so that a fold without values fits the model.
+    A missing or infinite value becomes the mean, which standardisation makes 0: unknown is neutral.
+    A column without any value is kept, as zeros, so that a fold without values fits the model.
     """
     imputer = SimpleImputer(strategy="mean", keep_empty_features=True)
-    return scaled(clip, ("impute", imputer))
+    return scaled(clip, ("finite", FiniteNumbers()), ("impute", imputer))

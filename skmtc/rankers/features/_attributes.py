@@ -11,6 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from scipy.sparse import csr_array, issparse
 
 from skmtc._utils.sparse import merge_rows
+from skmtc.rankers.features._conflicts import warn_infinite
 from skmtc.rankers.features._feature_rows import transformer_input, without_weights
 from skmtc.rankers.features._matrix import (
     attribute_transformer,
@@ -62,6 +63,7 @@ def fit_attributes(ranker, role, table, frame):
     rows = transformer_input(ranker, rows, label)
     if not ranker.reader.is_array:
         made[NUMBERS[role]] = {c: is_numeric_dtype(rows[c].dtype) for c in rows.columns}
+        warn_infinite(rows, transformer, f"{role}s")
     made[f"{role}_features_"] = transformer
     made[f"{role}_attributes_"] = fit_features(transformer, rows, memberships, label, parameter)
     return made

@@ -32,23 +32,38 @@ def warn_odd_values(frame, table, transformer):
     """
     columns = _chosen(transformer, frame)
     songs = table.songs.codes(frame[table.columns.song])
-    several, infinite = {}, {}
-    for column in columns:
-        n_several = _n_several(frame[column], songs, len(table.songs))
-        n_infinite = _n_infinite(table.song_rows[column])
-        several |= {column: n_several} if n_several else {}
-        infinite |= {column: n_infinite} if n_infinite else {}
-    if several:
+    several = {c: _n_several(frame[c], songs, len(table.songs)) for c in columns}
+    if any(several.values()):
         warnings.warn(
             f"A song should have one value in each column; got songs with several in "
-            f"{_listed(several)}. The value in the first row of the song counts. Correct the "
-            "table if that is not what you mean.",
+            f"{_listed(several, 'songs')}. The value in the first row of the song counts. Correct "
+            "the table if that is not what you mean.",
             stacklevel=2,
         )
-    if infinite:
+    warn_infinite(table.song_rows, transformer, "songs")
+
+
+def warn_infinite(rows, transformer, what):
+    """Warn if columns that are used have infinite values.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per song, user or playlist.
+
+    transformer : transformer
+        Fitted or unfitted transformer of these.
+
+    what : {"songs", "users", "playlists"}
+        What the rows are.
+    """
+    infinite = {column: _n_infinite(rows[column]) for column in _chosen(transformer, rows)}
+    if any(infinite.values()):
         warnings.warn(
-            f"Values of songs should be finite; got songs with infinite ones in "
-            f"{_listed(infinite)}. Replace them, e.g. by NaN, which counts as missing.",
+            f"Values of {what} should be finite; got infinite ones in "
+            f"{_listed(infinite, what)}. They count as missing in features that are made of roles "
+            "('auto', make_song_features, make_user_features); for other transformers, replace "
+            "them by NaN.",
             stacklevel=2,
         )
 
@@ -84,7 +99,7 @@ def _n_infinite(column):
     return int(np.isinf(column.to_numpy(dtype=float, na_value=np.nan)).sum())
 
 
-def _listed(counts):
-    named = [f"{column!r} ({count:,} songs)" for column, count in counts.items()]
+def _listed(counts, what):
+    named = [f"{column!r} ({count:,} {what})" for column, count in counts.items() if count]
     more = f" and {len(named) - N_NAMED} more columns" if len(named) > N_NAMED else ""
     return ", ".join(named[:N_NAMED]) + more

@@ -30,6 +30,16 @@ def test_missing_values_are_neutral():
     assert features[3] == pytest.approx(0)
 
 
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+@pytest.mark.parametrize("make", [pd.DataFrame, np.asarray])
+def test_infinite_values_count_as_missing(infinite, make):
+    values = np.array([[1.0, 3.0], [2.0, 4.0], [9.0, 5.0], [np.nan, 6.0]])
+    expected = scaled_numbers(4.0).fit(values)
+    spoilt = make(np.where(np.isnan(values), infinite, values))
+    scaler = scaled_numbers(4.0).fit(spoilt)
+    np.testing.assert_array_equal(scaler.transform(spoilt), expected.transform(values))
+
+
 @pytest.mark.parametrize("column", [[0.1] * 4, [np.nan] * 4, [None] * 4])
 def test_columns_that_say_nothing_become_zero(column):
     table = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "nothing": column})

@@ -8,7 +8,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from skmtc import RidgeRanker
 from skmtc.datasets import make_playlists
-from skmtc.features import make_song_features
+from skmtc.features import make_song_features, make_user_features
 
 X = make_playlists(8, 30, 40, n_features=3, random_state=0).reset_index(drop=True)
 CHOSEN = make_column_transformer(
@@ -33,14 +33,31 @@ def test_a_missing_value_is_no_other_value_and_unused_columns_may_differ():
     RidgeRanker(song_features=CHOSEN).fit(other)
 
 
-def test_infinite_values_are_counted():
-    wrong = X.assign(x0=X["x0"].where(X["song"] != POPULAR, np.inf))
+def test_infinite_values_are_counted_and_count_as_missing():
+    is_popular = X["song"] == POPULAR
     features = make_song_features(X, random_state=0)
+    expected = RidgeRanker(song_features=features).fit(X.assign(x0=X["x0"].mask(is_popular)))
+    with pytest.warns(UserWarning, match=r"infinite ones in 'x0' \(1 songs\)\. They count as miss"):
+        ranker = RidgeRanker(song_features=features).fit(
+            X.assign(x0=X["x0"].mask(is_popular, np.inf))
+        )
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+def test_infinite_values_of_users_are_counted():
+    wrong = X.assign(age=X["age"].mask(X["user"] == X["user"].iloc[0], np.inf))
+    features = make_user_features(wrong)
+    with pytest.warns(UserWarning, match=r"Values of users .* infinite ones in 'age' \(1 users\)"):
+        RidgeRanker(song_features=CHOSEN, user_features=features).fit(wrong)
+
+
+def test_infinite_values_are_refused_where_a_list_names_their_column():
+    wrong = X.assign(x0=X["x0"].mask(X["song"] == POPULAR, np.inf))
     with (
-        pytest.warns(UserWarning, match=r"infinite ones in 'x0' \(1 songs\).*NaN, which counts"),
-        pytest.raises(ValueError, match="infinity"),
+        pytest.warns(UserWarning, match="for other transformers, replace them by NaN"),
+        pytest.raises(ValueError, match="Features must be finite; got NaN or inf in 1 of"),
     ):
-        RidgeRanker(song_features=features).fit(wrong)
+        RidgeRanker(song_features=["x0", "x1"]).fit(wrong)
 
 
 def test_lists_are_not_compared():
