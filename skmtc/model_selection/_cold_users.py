@@ -3,6 +3,7 @@
 import numpy as np
 
 from skmtc._typing import Column, Seed
+from skmtc._utils.validation import check_choice
 from skmtc.model_selection._base_splitter import (
     ColdKFold,
     ColdSplitter,
@@ -12,6 +13,11 @@ from skmtc.model_selection._base_splitter import (
 )
 from skmtc.model_selection._cold_playlists import folds_with_known_songs
 
+# What to do with users who are the last in training with a song.
+RARE_SONGS = ("auto", "skip", "leave out")
+# With "auto", users are skipped if at least this share of the requested users is held out then.
+FEWEST_HELD = 0.5
+
 
 class ColdUserSplit(ColdSplitter):
     """Hold out all playlists of some users, as the paper does.
@@ -19,6 +25,10 @@ class ColdUserSplit(ColdSplitter):
     Every song of the test set is in training: a user is skipped if holding out all of the user's
     playlists would remove a song from training. All rows are used: users who are not held out are
     in the training set.
+
+    Where users have many songs, as DJs have, nearly all of them have one that nobody else has. If
+    less than half of the users to hold out are left, none is skipped; instead the rows of these
+    songs are left out of the test set (`rare_songs`).
 
     Parameters
     ----------
@@ -28,6 +38,11 @@ class ColdUserSplit(ColdSplitter):
     user_size : float, default=0.3
         Share of users to hold out. Users who are skipped are replaced by others, as
         long as there are any.
+
+    rare_songs : {"auto", "skip", "leave out"}, default="auto"
+        What to do if a song would leave training. "skip" skips the user, as the paper does. "leave
+        out" holds out the user, and leaves out the user's rows with this song. "auto" skips users
+        if at least half of the users to hold out are found.
 
     user : str, int or None, default="user"
         Column of user ids, by name or position. None: owners are unknown, and each playlist is
@@ -71,6 +86,7 @@ class ColdUserSplit(ColdSplitter):
         n_splits: int = 1,
         *,
         user_size: float = 0.3,
+        rare_songs: str = "auto",
         user: Column | None = "user",
         playlist: Column = "playlist",
         song: Column = "song",
@@ -78,6 +94,7 @@ class ColdUserSplit(ColdSplitter):
     ) -> None:
         self.n_splits = n_splits
         self.user_size = user_size
+        self.rare_songs = rare_songs
         self.user = user
         self.playlist = playlist
         self.song = song
@@ -85,14 +102,24 @@ class ColdUserSplit(ColdSplitter):
 
     def _parts(self, rows, rng):
         check_share("user_size", self.user_size)
+        check_choice("rare_songs", self.rare_songs, RARE_SONGS)
         n_wanted = max(1, round(self.user_size * rows.n_users))
         for _ in range(self.n_splits):
             turn = rng.permutation(rows.n_users)
             held = _hold_out_users(*rows.user_songs, rows.n_songs, turn, n_wanted)
-            test = held[rows.users]
-            n_passed_over = _n_passed_over(held, turn, n_wanted)
+            is_short = held.sum() < FEWEST_HELD * n_wanted
+            if self.rare_songs == "leave out" or (self.rare_songs == "auto" and is_short):
+                held = turn < n_wanted
+            cold = held[rows.users]
+            # All test songs are in training; without skipped users, by leaving out rows.
+            test = cold & known(rows.songs, ~cold, rows.n_songs)[rows.songs]
             yield Parts(
-                ~test, test, passed_over={"users: a song would leave training": n_passed_over}
+                ~cold,
+                test,
+                left_out={"song not in training": int((cold & ~test).sum())},
+                passed_over={
+                    "users: a song would leave training": _n_passed_over(held, turn, n_wanted)
+                },
             )
 
 
