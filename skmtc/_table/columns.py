@@ -214,6 +214,27 @@ def first_rows(codes, n_codes):
     return first
 
 
+def first_values(frame, codes, n_codes):
+    """Return a row for each code: its first row, with missing cells from the next that has one."""
+    rows = frame.iloc[first_rows(codes, n_codes)]
+    filled = {}
+    for place in range(frame.shape[1]):
+        is_missing = rows.iloc[:, place].isna().to_numpy()
+        if not is_missing.any():
+            continue
+        column = frame.iloc[:, place]
+        others = np.flatnonzero(is_missing[codes] & column.notna().to_numpy())
+        if len(others):
+            source = first_rows(codes, n_codes)
+            source[codes[others[::-1]]] = others[::-1]
+            filled[frame.columns[place]] = column.iloc[source].set_axis(rows.index)
+    if filled:
+        rows = rows.copy()
+        for label, column in filled.items():
+            rows[label] = column
+    return rows
+
+
 def _factorized(frame, label):
     try:
         return pd.factorize(frame[label])[0]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from skmtc._table.columns import ROLES, IdColumns, find_id_columns, first_rows, shown
+from skmtc._table.columns import ROLES, IdColumns, find_id_columns, first_rows, first_values, shown
 from skmtc._table.ids import Ids, read_ids
 
 
@@ -26,7 +26,8 @@ class MembershipTable:
         Code of the owner of each playlist.
 
     song_rows, user_rows : DataFrame
-        The first row of each song and of each user, in the order of their codes.
+        The first row of each song and of each user, in the order of their codes. Cells that are
+        missing in the first row of a song come from its next row that has one.
 
     columns : IdColumns
         The labels of the id columns.
@@ -85,7 +86,7 @@ def read_memberships(frame, *, user, playlist, song):
         users=users,
         membership=membership,
         user_of_playlist=user_codes[first_of_playlist],
-        song_rows=frame.iloc[first_rows(song_codes, len(songs))],
+        song_rows=first_values(frame, song_codes, len(songs)),
         user_rows=frame.iloc[first_rows(user_codes, len(users))],
         columns=columns,
         playlist_rows=frame.iloc[first_of_playlist],

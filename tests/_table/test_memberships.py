@@ -167,6 +167,20 @@ def test_a_missing_value_is_a_value_of_its_own(frame):
         describing_columns(frame, columns)
 
 
+def test_the_first_value_of_a_song_counts_where_the_first_row_has_none(frame):
+    frame["tempo"] = [np.nan, 90.0, 120.0, 95.0, np.nan]
+    frame[7] = pd.array(["x", None, None, "z", "y"], dtype="string")
+    before = frame.copy()
+    table = read_memberships(frame, **COLUMNS)
+    first = frame.dropna(subset="tempo").groupby("song")["tempo"].first()
+    expected = first.reindex(table.songs.values)
+    np.testing.assert_array_equal(table.song_rows["tempo"], expected)
+    again = frame.groupby("song")[7].first().reindex(table.songs.values)
+    assert table.song_rows[7].fillna("").tolist() == again.fillna("").tolist()
+    assert table.song_rows.dtypes.tolist() == frame.dtypes.tolist()
+    pd.testing.assert_frame_equal(frame, before)
+
+
 def test_unknown_ids_have_code_minus_one():
     ids, codes = Ids.factorize(pd.Series(["b", "a", "b"]), "song")
     assert ids.values.tolist() == ["a", "b"]

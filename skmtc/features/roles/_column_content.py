@@ -97,9 +97,20 @@ class Group:
         self.n_repeated = int((np.bincount(self.codes) > 1).sum())
 
     def count_differing(self, values):
-        """Return the number of groups in which a row differs from the first."""
-        differs = values != values[self.first][self.codes]
-        return len(pd.unique(self.codes[differs]))
+        """Return the number of groups in which a row differs from the first.
+
+        Missing cells, of code -1, are not compared, as long as half of the repeated groups have two
+        others. Else a column that is nearly empty would describe whatever it is compared by.
+        """
+        there = np.flatnonzero(values >= 0)
+        n_compared = int((np.bincount(self.codes[there], minlength=len(self.first)) > 1).sum())
+        if len(there) == len(values) or 2 * n_compared < self.n_repeated:
+            differs = values != values[self.first][self.codes]
+            return len(pd.unique(self.codes[differs]))
+        codes, values = self.codes[there], values[there]
+        first = np.empty(len(self.first), dtype=values.dtype)
+        first[codes[::-1]] = values[::-1]  # the last write, so the first row, wins
+        return len(pd.unique(codes[values != first[codes]]))
 
     def tolerates(self, n_differing):
         """Check whether so few groups differ that their first row can be used."""

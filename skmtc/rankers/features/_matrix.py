@@ -43,9 +43,11 @@ def song_transformer(song_features, frame, columns, *, new_songs=False, random_s
     scikit-learn gets the numeric columns that describe songs.
     """
     if song_features is None or _is_auto(song_features):
-        chosen = numeric_song_columns(frame, columns)
-        # Columns of arrays have no names, by which roles could be guessed.
-        if _has_names(frame) and (_is_auto(song_features) or not chosen):
+        # Columns of arrays have no names, by which roles could be guessed. Roles tolerate a few
+        # songs with several values, which numeric columns as they are must not have.
+        use_roles = _has_names(frame) and _is_auto(song_features)
+        chosen = [] if use_roles else numeric_song_columns(frame, columns)
+        if _has_names(frame) and not chosen:
             roles = guess_song_roles(frame, **_ids(columns))
             return make_song_features(roles, new_songs=new_songs, random_state=random_state)
     elif isinstance(song_features, str) and song_features == "passthrough":

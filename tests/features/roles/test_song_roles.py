@@ -306,6 +306,25 @@ def memberships(n_songs=500, n_rows=5000, seed=0):
     )
 
 
+def test_cells_that_are_missing_in_some_rows_do_not_drop_a_column():
+    X = make_playlists(random_state=0)
+    rng = np.random.default_rng(0)
+    roles = guess_song_roles(X)
+    missing = X.assign(
+        x0=X["x0"].mask(rng.random(len(X)) < 0.1), genre=X["genre"].mask(rng.random(len(X)) < 0.1)
+    )
+    assert guess_song_roles(missing).used == roles.used
+
+
+def test_a_column_that_is_nearly_empty_does_not_describe_songs_by_chance():
+    X = make_playlists(random_state=0)
+    rng = np.random.default_rng(0)
+    # Ratings of single rows: hardly any song has two, so hardly any two can differ.
+    ratings = pd.Series(rng.integers(1, 6, len(X)).astype(float)).mask(rng.random(len(X)) > 0.02)
+    roles = guess_song_roles(X.reset_index(drop=True).assign(rating=ratings))
+    assert roles.left_out["rating"].startswith("differs between rows of one song")
+
+
 def test_one_wrong_value_does_not_drop_a_column():
     X = memberships()
     assert guess_song_roles(X).numeric == ["year"]

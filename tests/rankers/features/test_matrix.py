@@ -144,6 +144,16 @@ def test_auto_makes_the_features_of_make_song_features(X):
         np.testing.assert_array_equal(auto.predict(X), made.predict(X))
 
 
+def test_auto_tolerates_a_few_songs_with_several_values(X):
+    artist = X["artist"].copy()
+    artist.iloc[np.flatnonzero(X["song"] == X["song"].mode()[0])[1]] = "Somebody else"
+    for Ranker in (MultitaskPlaylistRanker, RidgeRanker):
+        with pytest.warns(UserWarning, match=r"several in 'artist' \(1 songs\)"):
+            ranker = Ranker(song_features="auto", random_state=0).fit(X.assign(artist=artist))
+        expected = Ranker(song_features="auto", random_state=0).fit(X)
+        np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
 def test_auto_guesses_by_the_training_rows_alone(X):
     new = X["song"].isin(X["song"].unique()[::5])
     known = X[~new]
