@@ -268,7 +268,7 @@ class Run:
                 split=sizes,
                 playlists=_stacked(playlists, columns),
                 n_playlists=n_playlists,
-                meaning=meaning(setting, splitter),
+                meaning=meaning(setting, sizes),
                 intervals=dict(intervals),
                 examples=list(examples.found.values()),
             )

@@ -19,6 +19,7 @@ from skmtc.model_selection._base_splitter import (
 from skmtc.model_selection._created_dates import AUTO, find_created
 
 NO_SONG_LEFT = "playlist has no other song"
+AT_RANDOM = "at random"  # what `describe` shows where no release tells which songs are cold
 
 # A guessed column describes songs if at most this share of them has several values.
 MOST_DIFFERING = 0.01
@@ -114,12 +115,13 @@ class ColdSongSplit(ColdSplitter):
 
     def _parts(self, rows, rng):
         n_held = self._n_held(rows.n_songs)
-        release = self._releases(rows)
+        release, source = self._releases(rows)
+        facts = {"held_out_by": source}
         if release is None:
             for _ in range(self.n_splits):
                 cold = np.zeros(rows.n_songs, dtype=bool)
                 cold[rng.permutation(rows.n_songs)[:n_held]] = True
-                yield _parts_of_songs(rows, cold)
+                yield _parts_of_songs(rows, cold, facts=facts)
             return
         order = np.flatnonzero(~np.isnan(release))
         order = order[np.lexsort([rng.permutation(len(order)), release[order]])]
@@ -129,7 +131,7 @@ class ColdSongSplit(ColdSplitter):
             cold, later = np.zeros((2, rows.n_songs), dtype=bool)
             cold[order[first : first + n_held]] = True
             later[order[first + n_held :]] = True
-            yield _parts_of_songs(rows, cold, later)
+            yield _parts_of_songs(rows, cold, later, facts)
 
     def _n_held(self, n_songs):
         if self.n_songs is None:
@@ -144,9 +146,12 @@ class ColdSongSplit(ColdSplitter):
         return self.n_songs
 
     def _releases(self, rows):
-        """Return the release of each song as a number, NaN where it is not known; or None."""
+        """Return the release of each song as a number, NaN where it is not known, and its source.
+
+        Without releases, the first is None.
+        """
         if self.released is None:
-            return None
+            return None, AT_RANDOM
         if isinstance(self.released, str) and self.released == AUTO:
             return _guess_releases(rows)
         label = column_label(rows.frame, self.released)
@@ -166,7 +171,7 @@ class ColdSongSplit(ColdSplitter):
                 f"row {wrong[0]} and another in a row of the same song ({len(wrong)} such rows). "
                 f"Correct column {label!r}."
             )
-        return release
+        return release, str(label)
 
     def _check_song_counts(self, n_released, n_held, n_songs):
         n_needed = self.n_splits * n_held
@@ -248,24 +253,24 @@ def _earliest(rows, times):
 
 
 def _guess_releases(rows):
-    """Return when each song appeared, as far as the table tells; None, with a warning, if not."""
+    """Return when each song appeared, and which column tells; None, with a warning, if none."""
     for label in _release_candidates(rows.frame, rows.columns):
         times = _read_releases(rows.frame[label], label)
         release = _earliest(rows, times)
         differs = np.zeros(rows.n_songs, dtype=bool)
         differs[rows.songs[times > release[rows.songs]]] = True
         if not np.isnan(release).all() and differs.sum() <= MOST_DIFFERING * rows.n_songs:
-            return release
+            return release, str(label)
     created = find_created(rows)
     if created is not None:
-        return _earliest(rows, created.of_row)
+        return _earliest(rows, created.of_row), f"{created.label} of the first playlist"
     warnings.warn(
         "Songs to hold out are drawn at random: no column has one release per song, or dates of "
         f"playlists; got {list(rows.frame.columns)}. Name the column to use with `released=`, or "
         "pass released=None for random songs.",
         stacklevel=5,
     )
-    return None
+    return None, AT_RANDOM
 
 
 def _release_candidates(frame, columns):
@@ -282,7 +287,7 @@ def _has_numbers(column):
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _parts_of_songs(rows, cold, later=None):
+def _parts_of_songs(rows, cold, later=None, facts=None):
     """Split by songs: which are cold, and which are on neither side, being released later."""
     is_cold = cold[rows.songs]
     is_later = np.zeros(len(is_cold), dtype=bool) if later is None else later[rows.songs]
@@ -291,4 +296,4 @@ def _parts_of_songs(rows, cold, later=None):
     left_out = {NO_SONG_LEFT: int((is_cold & ~test).sum())}
     if later is not None:
         left_out["song released later"] = int(is_later.sum())
-    return Parts(train, test, left_out=left_out)
+    return Parts(train, test, left_out=left_out, facts=facts or {})

@@ -1,5 +1,8 @@
 """`skmtc compare`."""
 
+import re
+
+import numpy as np
 import pandas as pd
 import pytest
 from commands import error_of, run
@@ -208,8 +211,13 @@ def test_new_songs_are_the_latest_or_are_said_to_be_random(folder, tmp_path, cap
     X = pd.read_csv(folder / "playlists.csv")
     arguments = ["--quiet", "--rankers", "popularity", "--setting", "cold-songs"]
     reported = {}
+    # As in exports: a day of some songs, and the year only of others.
+    dates = X["year"].astype(str) + np.where(X["year"] % 3 == 0, "", "-05-20")
+    created = pd.Timestamp("2014-01-01") + pd.to_timedelta(pd.factorize(X["playlist"])[0], "D")
     for name, table in {
         "released": X.rename(columns={"year": "release_year"}),
+        "dates": X.assign(release_date=dates).drop(columns="year"),
+        "created": X.assign(created_at=created).drop(columns="year"),
         "random": X.drop(columns="year"),
         "by row": X.drop(columns="year").assign(yearly=range(len(X))),
     }.items():
@@ -219,7 +227,15 @@ def test_new_songs_are_the_latest_or_are_said_to_be_random(folder, tmp_path, cap
         page = (tmp_path / name / "report.html").read_text()
         reported[name] = "Newly released songs" in page, "chosen at random" in page
         assert ("no column of release years" in capsys.readouterr().err) == reported[name][1]
-    assert reported == {"released": (True, False), "random": (False, True), "by row": (False, True)}
+        source = re.search(r"Latest by: ([a-z_ ]+)", page)
+        reported[name] += (source and source[1],)
+    assert reported == {
+        "released": (True, False, "release_year"),
+        "dates": (True, False, "release_date"),
+        "created": (True, False, "created_at of the first playlist"),
+        "random": (False, True, None),
+        "by row": (False, True, None),
+    }
 
 
 def test_unusual_names_of_ids_are_guessed_and_reported(folder, tmp_path, capsys):

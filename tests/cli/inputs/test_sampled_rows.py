@@ -1,5 +1,6 @@
 """Parts of large tables."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -62,6 +63,27 @@ def test_a_sample_asks_less_of_the_songs_of_new_playlists(table):
     splitter = make_splitter("cold-playlists", part, seed=0, options=options)
     assert splitter.min_song_count == 4
     assert make_splitter("cold-playlists", table, seed=0).min_song_count == 5
+
+
+def test_songs_of_new_playlists_may_be_rarer_if_few_are_tested_else(capsys):
+    # Songs are in two playlists, but for three, which are in five.
+    rng = np.random.default_rng(0)
+    songs = rng.permutation(np.repeat(np.arange(300), 2))
+    X = pd.DataFrame({"playlist": np.repeat(np.arange(60), 10), "song": songs})
+    frequent = pd.DataFrame({"playlist": np.repeat([60, 61, 62], 3), "song": [0, 1, 2] * 3})
+    X = pd.concat([X, frequent], ignore_index=True)
+    table = Table(X.assign(user=X["playlist"] // 3), "it")
+    splitter = make_splitter("cold-playlists", table, seed=0)
+    assert splitter.min_song_count < 5
+    n_tested = splitter.describe(X.assign(user=X["playlist"] // 3))["test_playlists"].iloc[0]
+    printed = capsys.readouterr().err
+    assert (
+        f"at least {splitter.min_song_count} playlists instead of 5, so that {n_tested} of 63"
+        in printed
+    )
+    options = {"min_song_count": 5}  # as asked for
+    assert make_splitter("cold-playlists", table, seed=0, options=options).min_song_count == 5
+    assert capsys.readouterr().err == ""
 
 
 def test_a_sample_is_reported_and_all_is_on_request(table, tmp_path, capsys):
