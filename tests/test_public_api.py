@@ -131,8 +131,8 @@ def test_other_packages_are_imported_from_public_modules(path):
             assert package in ("skmtc", "__future__") or not any(p.startswith("_") for p in parts)
 
 
-# Methods of named tuples, and of scikit-learn's callbacks, which have no public name.
-FOREIGN = {"_replace", "_asdict", "_fields", "_init_callback_context"}
+# Methods of named tuples, of scikit-learn's callbacks, and of `os`, which have no public name.
+FOREIGN = {"_replace", "_asdict", "_fields", "_init_callback_context", "_exit"}
 
 
 def _own_private_names(tree):

@@ -249,7 +249,8 @@ def _refuse_column(frame, label, values, first, song_label):
         f"Column {label!r} must have one value per song, user or playlist, or dates; got "
         f"{shown(frame[label].iloc[other])} in row {other} and {shown(frame[label].iloc[row])} in "
         f"row {row}, both of song {shown(frame[song_label].iloc[row])}. Correct "
-        "it, drop it, or choose the columns to use with `song_features`."
+        "it, drop it, or choose the columns to use with `song_features`; 'auto' takes the first "
+        "value of a song if few songs have several."
     )
 
 

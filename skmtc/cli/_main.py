@@ -4,12 +4,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from skmtc.cli._errors import UsageError, one_line
+from skmtc.cli._interrupts import INTERRUPTED, interrupts_end_the_process
 from skmtc.cli._parser import make_parser
 from skmtc.cli._progress_lines import warnings_as_notes
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,8 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = make_parser().parse_args(argv)
     except SystemExit as stop:  # help, version, or wrong arguments, which argparse has printed
         return int(stop.code or OK)
+    # A program that passes arguments must not end by an interrupt of the command.
+    interrupts = interrupts_end_the_process() if argv is None else nullcontext()
     try:
-        with warnings_as_notes():
+        with warnings_as_notes(), interrupts:
             args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, e.g. `head`, closed the pipe

@@ -3,7 +3,6 @@
 import numpy as np
 
 from skmtc._typing import Column, Seed
-from skmtc._utils.validation import check_choice
 from skmtc.model_selection._base_splitter import (
     ColdKFold,
     ColdSplitter,
@@ -102,7 +101,11 @@ class ColdUserSplit(ColdSplitter):
 
     def _parts(self, rows, rng):
         check_share("user_size", self.user_size)
-        check_choice("rare_songs", self.rare_songs, RARE_SONGS)
+        if self.rare_songs not in RARE_SONGS:
+            raise ValueError(
+                f"`rare_songs` must be one of {list(RARE_SONGS)}; got {self.rare_songs!r}. Change "
+                "`rare_songs`."
+            )
         n_wanted = max(1, round(self.user_size * rows.n_users))
         for _ in range(self.n_splits):
             turn = rng.permutation(rows.n_users)

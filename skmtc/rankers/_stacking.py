@@ -37,8 +37,14 @@ from skmtc.rankers.stacking import (
 
 
 def _all_have_partial_fit(ranker):
-    parts = [part for _, part in ranker.estimators if part != "drop"]
-    return bool(parts) and all(hasattr(part, "partial_fit") for part in parts)
+    parts = [(name, part) for name, part in ranker.estimators if part != "drop"]
+    lacking = [name for name, part in parts if not hasattr(part, "partial_fit")]
+    if lacking:  # scikit-learn shows this as the cause of its own error
+        raise AttributeError(
+            f"All rankers of a stack must have `partial_fit`; got {lacking} without. Fit the stack "
+            "again with all rows, or use a MultitaskPlaylistRanker alone."
+        )
+    return bool(parts)
 
 
 class StackingRanker(BaseRanker):

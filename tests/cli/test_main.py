@@ -75,6 +75,55 @@ def test_interruption(folder, tmp_path):
     assert "Traceback" not in reported
 
 
+DEAF = """
+def work(args):
+    print("working", file=sys.stderr, flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+"""
+SLOW_THREAD = """
+def work(args):
+    print("working", file=sys.stderr, flush=True)
+    threading.Thread(target=time.sleep, args=[60]).start()
+    time.sleep(60)
+"""
+LOSES_IT = """
+def work(args):
+    print("working", file=sys.stderr, flush=True)
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+@pytest.mark.posix
+@pytest.mark.parametrize("work", [DEAF, SLOW_THREAD, LOSES_IT])
+def test_an_interrupt_ends_work_that_does_not_stop(work):
+    program = f"""
+import sys, threading, time
+from skmtc.cli import _parser, main
+{work}
+_parser.run_fit = work
+sys.argv = ["skmtc", "fit", "table.csv", "--out", "model.skops"]
+sys.exit(main())
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        env=ENVIRONMENT,
+        text=True,
+        stderr=subprocess.PIPE,
+        preexec_fn=_heed_interrupts,
+    ) as process:
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == "skmtc: interrupted\n"
+        assert process.wait(timeout=10) == 130
+
+
 @pytest.mark.posix
 def test_a_reader_that_has_seen_enough_is_no_error(model, tmp_path):
     command = [sys.executable, "-m", "skmtc", "recommend", str(model), "--user", "user1"]

@@ -189,6 +189,9 @@ def test_parameters_of_rankers_are_reached_by_name():
 
 def test_partial_fit_where_all_parts_have_it():
     assert not hasattr(StackingRanker(PARTS), "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        _ = StackingRanker(PARTS).partial_fit
+    assert "Fit the stack again with all rows" in str(caught.value.__cause__)
     parts = [("one", MULTITASK), ("two", clone(MULTITASK).set_params(history=None))]
     is_new = X["user"] == X["user"].iloc[-1]
     stack = StackingRanker(parts, random_state=0).fit(X[~is_new])
