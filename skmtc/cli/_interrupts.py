@@ -1,11 +1,13 @@
 """End the command soon after Ctrl-C, also where the interrupt is lost or the work goes on.
 
-Python discards an interrupt that arrives in a callback of the garbage collector or of C code, and
-on exit it waits for threads, which may compute for long.
+Python raises an interrupt when the main thread runs Python code again, so after a long computation
+in C code. It discards one that arrives in a callback of C code or of the garbage collector. On exit
+it waits for threads, which may compute for long, and collects garbage for seconds.
 """
 
 import os
 import signal
+import sys
 import time
 from contextlib import contextmanager
 from threading import Event, Thread, current_thread, main_thread
@@ -13,7 +15,7 @@ from threading import Event, Thread, current_thread, main_thread
 INTERRUPTED = 130
 # Seconds for work to stop and to remove temporary files. Models and reports are replaced
 # atomically, so that none is torn.
-PATIENCE = 1.5
+PATIENCE = 1.2
 
 
 @contextmanager
@@ -29,19 +31,16 @@ def interrupts_end_the_process():
         return
     arrived, caught = Event(), Event()
 
-    def end():
-        time.sleep(PATIENCE)
-        if not caught.is_set():
-            os.write(2, b"skmtc: interrupted\n")  # `print` waits for a lock that work may hold
-        os._exit(INTERRUPTED)
-
     def interrupt(*_):
-        if not arrived.is_set():
-            arrived.set()
-            Thread(target=end, daemon=True).start()
+        arrived.set()
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
+    # The handler in C writes the number of a signal at once, whatever the main thread does.
+    signals, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    Thread(target=_end_after_interrupt, args=[signals, caught], daemon=True).start()
     try:
         yield
         if arrived.is_set():  # the work has ended although it was interrupted
@@ -51,3 +50,24 @@ def interrupts_end_the_process():
         raise
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.set_wakeup_fd(before)
+        os.close(write_end)
+
+
+def end_process():
+    """End this process at once, without waiting for threads and the garbage collector."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(INTERRUPTED)
+
+
+def _end_after_interrupt(signals, caught):
+    """Wait for an interrupt, and end the process some time later."""
+    while numbers := os.read(signals, 1):  # empty when the context ends
+        if numbers[0] == signal.SIGINT:
+            time.sleep(PATIENCE)
+            if not caught.is_set():
+                # `print` waits for a lock that the work may hold.
+                os.write(2, b"skmtc: interrupted\n")
+            os._exit(INTERRUPTED)
+    os.close(signals)

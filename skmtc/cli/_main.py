@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from skmtc.cli._errors import UsageError, one_line
-from skmtc.cli._interrupts import INTERRUPTED, interrupts_end_the_process
+from skmtc.cli._interrupts import INTERRUPTED, end_process, interrupts_end_the_process
 from skmtc.cli._parser import make_parser
 from skmtc.cli._progress_lines import warnings_as_notes
 
@@ -51,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("skmtc: interrupted", file=sys.stderr)
+        if argv is None:
+            end_process()
         return INTERRUPTED
     except Exception as error:
         if args.debug:
