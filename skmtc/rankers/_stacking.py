@@ -35,6 +35,9 @@ from skmtc.rankers.stacking import (
     who_asks,
 )
 
+# How warnings of songs with several or infinite values start.
+ODD_VALUES = "A song should have one value|Values of (songs|users|playlists) should be finite"
+
 
 def _all_have_partial_fit(ranker):
     parts = [(name, part) for name, part in ranker.estimators if part != "drop"]
@@ -362,6 +365,7 @@ class StackingRanker(BaseRanker):
                 ids,
                 self._as_given(frame.iloc[part]),
                 None if weights is None else weights[part],
+                is_last=part is everything,
             )
             for part in fits
             for _, ranker in used
@@ -518,11 +522,16 @@ class StackingRanker(BaseRanker):
         return np.column_stack(scores)
 
 
-def _fit_clone(ranker, ids, X, weights):
-    """Return a fitted clone of a ranker, with the id columns of the stack."""
+def _fit_clone(ranker, ids, X, weights, *, is_last):
+    """Return a fitted clone of a ranker, with the id columns of the stack.
+
+    `is_last` tells fits on the whole table, which warn of values that validation fits have, too.
+    """
     with warnings.catch_warnings():
         # The stack warns of rows left out once, for all rankers.
         warnings.filterwarnings("ignore", message="Left out of fit")
+        if not is_last:
+            warnings.filterwarnings("ignore", message=ODD_VALUES)
         ranker = clone(ranker).set_params(**ids)
         is_weighted = weights is not None and has_fit_parameter(ranker, "sample_weight")
         with without_song_columns():  # the stack has them

@@ -187,6 +187,18 @@ def test_parameters_of_rankers_are_reached_by_name():
     assert set(search.fit(X).best_params_) == {"popularity"}
 
 
+def test_validation_fits_do_not_warn_of_odd_values():
+    song = X["song"].mode()[0]
+    wrong = X.reset_index(drop=True)
+    wrong.loc[np.flatnonzero(X["song"] == song)[1], "genre"] = "none of them"
+    wrong["x0"] = wrong["x0"].mask(X["song"].to_numpy() == song, np.inf)
+    with pytest.warns(UserWarning, match="one value in each|be finite") as caught:
+        StackingRanker([("ridge", RidgeRanker(song_features="auto"))], random_state=0).fit(wrong)
+    texts = [str(warning.message) for warning in caught]
+    assert len([text for text in texts if "one value" in text]) == 1
+    assert len([text for text in texts if "be finite" in text]) == 1
+
+
 def test_partial_fit_where_all_parts_have_it():
     assert not hasattr(StackingRanker(PARTS), "partial_fit")
     with pytest.raises(AttributeError) as caught:
