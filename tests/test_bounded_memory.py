@@ -1,10 +1,23 @@
-"""Fit, recommend and evaluate in an address space too small for playlists x songs."""
+"""Fit, recommend and evaluate without playlists x songs; make features in little memory."""
 
 import json
 import subprocess
 import sys
+import tracemalloc
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array, issparse
+
+from skmtc.features import (
+    ArtistEmbedding,
+    BlockScaler,
+    IdentityEncoder,
+    SongEmbedding,
+    TagEncoder,
+    make_song_features,
+)
 
 # A process that may ask for so much memory and no more, beyond what its imports have taken.
 PROGRAM = """
@@ -76,3 +89,77 @@ def test_the_limit_is_a_limit():
     whole = _run("whole")
     assert whole.returncode != 0
     assert "MemoryError" in whole.stderr
+
+
+N_CATALOGUE = 20_000
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    """Songs with artists, tags and numbers; 10 playlists hold each, of 40 songs each."""
+    rng = np.random.default_rng(0)
+    n_artists = N_CATALOGUE // 10
+    tags = np.array([f"tag {i}" for i in range(1000)])
+    songs = pd.DataFrame({"song": [f"song {i}" for i in range(N_CATALOGUE)]})
+    songs["artist"] = [f"artist {i}" for i in rng.integers(n_artists, size=N_CATALOGUE)]
+    songs["tags"] = ["|".join(row) for row in rng.choice(tags, size=(N_CATALOGUE, 5))]
+    songs["energy"] = rng.random(N_CATALOGUE)
+    order = np.concatenate([rng.permutation(N_CATALOGUE) for _ in range(10)])
+    playlists = np.repeat(np.arange(len(order) // 40), 40)
+    positions = np.tile(np.arange(1, 41), len(order) // 40)
+    return songs, csr_array((positions, (order, playlists)))
+
+
+def _peak(fit_transform, *data):
+    """Return the largest memory of arrays and objects that a call allocates, and its result."""
+    tracemalloc.start()
+    try:
+        features = fit_transform(*data)
+        return tracemalloc.get_traced_memory()[1], features
+    finally:
+        tracemalloc.stop()
+
+
+def _n_bytes(features):
+    if issparse(features):
+        return sum(part.nbytes for part in (features.data, features.indices, features.indptr))
+    return features.nbytes
+
+
+@pytest.mark.parametrize(
+    ("encoder", "column", "most_bytes"),
+    [
+        (TagEncoder(), "tags", 700),
+        (TagEncoder(n_components=64, random_state=0), "tags", 900),
+        (IdentityEncoder(), "artist", 300),
+        (ArtistEmbedding(random_state=0), "artist", 1300),
+        # 64 MB of pairs of songs that share playlists are kept.
+        (SongEmbedding(random_state=0), "song", 2700 + 2**26 // N_CATALOGUE),
+    ],
+    ids=["tags", "reduced tags", "identities", "artists", "songs"],
+)
+def test_encoders_take_little_memory_for_a_song(catalogue, encoder, column, most_bytes):
+    songs, membership = catalogue
+    peak, features = _peak(encoder.fit_transform, songs[[column]], membership)
+    assert _n_bytes(features) < peak < most_bytes * N_CATALOGUE
+
+
+def test_a_block_is_scaled_with_one_copy():
+    block = np.random.default_rng(0).random((N_CATALOGUE, 128))
+    assert _peak(BlockScaler().fit_transform, block)[0] < 1.2 * block.nbytes
+
+
+def test_song_features_take_a_few_times_their_memory(catalogue):
+    songs, membership = catalogue
+    features = make_song_features(songs, random_state=0)
+    features.set_params(identity="drop", tag_identity="drop")  # as most rankers do
+    peak, made = _peak(features.fit_transform, songs, membership)
+    assert peak < 2.3 * _n_bytes(made) + 2**26
+
+
+def test_indices_of_sparse_features_have_32_bits(catalogue):
+    songs, membership = catalogue
+    made = make_song_features(songs.head(100), random_state=0).fit_transform(
+        songs.head(100), membership[:100]
+    )
+    assert made.indices.dtype == np.int32

@@ -12,6 +12,10 @@ def rows_that_fit(row_bytes: int) -> int:
 
 def row_batches(n_rows: int, row_bytes: int) -> Iterator[slice]:
     """Return slices of rows that fit the working memory."""
-    size = rows_that_fit(row_bytes)
+    return batches(n_rows, rows_that_fit(row_bytes))
+
+
+def batches(n_rows: int, size: int) -> Iterator[slice]:
+    """Return slices of at most so many rows."""
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))

@@ -73,6 +73,8 @@ class BaseColumnEncoder(
         if not any(block.shape[1] for block in blocks):
             # A feature of zeros, as a ColumnTransformer needs at least one of each sparse part.
             blocks = [csr_array((len(frame), 1)) if is_sparse else np.zeros((len(frame), 1))]
+        if len(blocks) == 1:  # stacking would copy it
+            return blocks[0]
         return csr_array(hstack(blocks, format="csr")) if is_sparse else np.hstack(blocks)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
@@ -153,6 +155,16 @@ def find_ids(column, values, role):
 
 def _present(column, has_id, role):
     return read_ids(column[has_id].to_frame(), column.name, role)
+
+
+def ones_at(rows, codes, shape):
+    """Return a sparse array of ones at some places, with indices of 32 bits where they suffice.
+
+    scipy keeps the 64 bits of positions, which doubles the memory of everything that is stacked.
+    """
+    index = np.int32 if max(shape) <= np.iinfo(np.int32).max else np.int64
+    places = np.asarray(rows, dtype=index), np.asarray(codes, dtype=index)
+    return csr_array((np.ones(len(rows)), places), shape=shape)
 
 
 def read_membership(y, n_songs):

@@ -8,9 +8,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skmtc._typing import Matrix
+from skmtc._utils.chunking import batches
 from skmtc._utils.estimator_state import VersionedState
 from skmtc._utils.fitted_state import Array, Plain
 from skmtc._utils.validation import check_number
+
+# Values (of a sparse block: rows) that are scaled at once. A constant and not `working_memory`: the
+# order of summation, and so the last bits of the mean and of the scale, depends on it.
+VALUES_PER_BATCH = 2**17
 
 
 class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEstimator):
@@ -88,17 +93,15 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
         """
         check_number("length", self.length, above=0)
         X = self._read(X, reset=True)
-        known = _is_known(X)
-        n_known = max(1, int(known.sum()))
-        self.mean_ = None
-        if not issparse(X):
-            present = ~np.isnan(X) & known[:, None]
-            n_present = np.maximum(1, present.sum(axis=0))
-            self.mean_ = np.where(present, X, 0.0).sum(axis=0, dtype=np.float64) / n_present
-        squares = (self._centred(X, known) ** 2).sum(dtype=np.float64)
+        self.mean_ = None if issparse(X) else _mean_of_known(X)
+        n_known, squares, largest = 0, 0.0, 0.0
+        for rows in _batches(X):
+            block = X[rows]
+            n_known += int(_is_known(block).sum())
+            squares += float((_values(self._centred(block)) ** 2).sum(dtype=np.float64))
+            largest = max(largest, float(np.nanmax(abs(_values(block)), initial=0.0)))
+        n_known = max(1, n_known)
         # Rounding leaves a constant block a length of the size of its values times 1e-16.
-        values = X.data if issparse(X) else X
-        largest = float(np.nanmax(abs(values), initial=0.0))
         is_constant = squares <= n_known * (1e-12 * largest) ** 2
         self.scale_ = 1.0 if is_constant else float(self.length / np.sqrt(squares / n_known))
         return self
@@ -118,8 +121,11 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        scaled = self._centred(X, _is_known(X))
-        scaled *= self.scale_
+        if issparse(X):
+            return X * self.scale_
+        scaled = np.empty_like(X)
+        for rows in _batches(X):
+            np.multiply(self._centred(X[rows]), self.scale_, out=scaled[rows])
         return scaled
 
     def __sklearn_tags__(self):
@@ -128,14 +134,14 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
         tags.input_tags.allow_nan = True
         return tags
 
-    def _centred(self, X, known):
-        """Return a centred copy, with zeros for what is unknown."""
+    def _centred(self, X):
+        """Return centred rows, with zeros for what is unknown; sparse ones as they are."""
         if issparse(X):
-            return X.copy()
+            return X
         if self.mean_ is None:  # fitted on a sparse block
             return np.where(np.isnan(X), 0.0, X)
         centred = X - self.mean_.astype(X.dtype)
-        centred[~known] = 0.0
+        centred[~_is_known(X)] = 0.0
         centred[np.isnan(centred)] = 0.0
         return centred
 
@@ -150,6 +156,28 @@ class BlockScaler(OneToOneFeatureMixin, TransformerMixin, VersionedState, BaseEs
             ensure_min_features=0 if issparse(X) else 1,
         )
         return csr_array(X) if issparse(X) else X
+
+
+def _batches(X):
+    """Return slices of rows whose temporary arrays are small beside the block."""
+    values_per_row = 1 if issparse(X) else X.shape[1]
+    return batches(X.shape[0], max(1, VALUES_PER_BATCH // values_per_row))
+
+
+def _values(X):
+    """Return the values of a block, of a sparse one those that are stored."""
+    return X.data if issparse(X) else X
+
+
+def _mean_of_known(X):
+    """Return the mean of each feature over the values that are known."""
+    sums, n_present = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.intp)
+    for rows in _batches(X):
+        block = X[rows]
+        present = ~np.isnan(block) & _is_known(block)[:, None]
+        sums += np.where(present, block, 0.0).sum(axis=0, dtype=np.float64)
+        n_present += present.sum(axis=0)
+    return sums / np.maximum(1, n_present)
 
 
 def _is_known(X):

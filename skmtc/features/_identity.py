@@ -1,7 +1,6 @@
 """Sparse one-hot encoding of columns with many values."""
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from skmtc._utils.fitted_state import Each, IdArray, Plain
 from skmtc._utils.validation import check_number
@@ -11,6 +10,7 @@ from skmtc.features._base_encoder import (
     fewest_rows,
     find_ids,
     learn_ids,
+    ones_at,
 )
 
 
@@ -97,7 +97,7 @@ class IdentityEncoder(BaseColumnEncoder):
         codes = find_ids(column, self.ids_[j], "identity")
         rows = np.flatnonzero(codes >= 0)
         shape = len(codes), len(self.ids_[j])
-        return csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=shape)
+        return ones_at(rows, codes[rows], shape)
 
     def _column_names(self, column, j):
         return [f"{column}_{value}" for value in self.ids_[j]]

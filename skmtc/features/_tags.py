@@ -1,5 +1,7 @@
 """TF-IDF encoding of tags and other columns with several values per song."""
 
+from array import array
+
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
@@ -11,9 +13,16 @@ from skmtc._table import Ids
 from skmtc._typing import Seed
 from skmtc._utils.fitted_state import Array, Each, IdArray, Plain
 from skmtc._utils.validation import check_number
-from skmtc.features._base_encoder import BaseColumnEncoder, check_frequency, fewest_rows
+from skmtc.features._base_encoder import (
+    BaseColumnEncoder,
+    check_frequency,
+    fewest_rows,
+    ones_at,
+)
 from skmtc.features._tag_cells import find_separator, read_tags
 from skmtc.features.embedding import leading_eigenvectors
+
+_NO_CODES = np.empty(0, dtype=np.intp)
 
 
 class TagEncoder(BaseColumnEncoder):
@@ -140,9 +149,9 @@ class TagEncoder(BaseColumnEncoder):
         self.separators_.append(
             find_separator(column) if self.separator == "auto" else self.separator
         )
-        rows, tags = _read(column, self.separators_[-1])
-        ids, codes = Ids.factorize(tags, "tag") if len(tags) else (Ids(tags, "tag"), [])
-        counts = _incidence(rows, codes, (len(column), len(ids)))
+        rows, places, tags = _read(column, self.separators_[-1])
+        ids, codes = Ids.factorize(tags, "tag") if len(tags) else (Ids(tags, "tag"), _NO_CODES)
+        counts = ones_at(rows, codes[places], (len(column), len(ids)))
         chosen = _most_frequent(counts, fewest_rows(self.min_frequency, len(column)), self.max_tags)
         counts = csr_array(counts[:, chosen])
         self.tags_.append(ids.values[chosen])
@@ -164,10 +173,10 @@ class TagEncoder(BaseColumnEncoder):
             return leading_eigenvectors(gram, self.n_components, seed)[0]
 
     def _transform_column(self, column, j):
-        rows, tags = _read(column, self.separators_[j])
-        codes = Ids(self.tags_[j], "tag").codes(tags) if len(tags) else np.empty(0, dtype=int)
+        rows, places, tags = _read(column, self.separators_[j])
+        codes = (Ids(self.tags_[j], "tag").codes(tags) if len(tags) else _NO_CODES)[places]
         known = codes >= 0
-        counts = _incidence(rows[known], codes[known], (len(column), len(self.tags_[j])))
+        counts = ones_at(rows[known], codes[known], (len(column), len(self.tags_[j])))
         vectors = self._weighted(counts, j)
         if self.n_components is None:
             return vectors
@@ -181,24 +190,25 @@ class TagEncoder(BaseColumnEncoder):
 
     def _weighted(self, counts, j):
         """Return weighted tags, with rows of unit length."""
-        vectors = csr_array(counts * self.idf_[j])
+        weights = counts.data * self.idf_[j][counts.indices]
+        vectors = csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
         lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         vectors.data /= np.repeat(lengths, np.diff(vectors.indptr))
         return vectors
 
 
 def _read(column, separator):
-    """Return a row and a tag for each tag of each row."""
+    """Return the row of each tag of each row, its place among the distinct tags, and these."""
     present = np.flatnonzero(column.notna().to_numpy())
-    found = [read_tags(cell, separator, column.name) for cell in column.iloc[present]]
-    rows = np.repeat(present, [len(several) for several in found])
-    tags = [tag for several in found for tag in several]
-    return rows, pd.Index(tags) if tags else pd.Index([], dtype=object)
-
-
-def _incidence(rows, codes, shape):
-    ones = np.ones(len(rows))
-    return csr_array((ones, (rows, np.asarray(codes, dtype=np.intp))), shape=shape)
+    place_of_tag = {}
+    # Numbers, not the texts of all cells: a text takes ten times the memory of its place.
+    lengths, places = np.empty(len(present), dtype=np.intp), array("i")
+    for i, cell in enumerate(column.iloc[present]):
+        tags = read_tags(cell, separator, column.name)
+        lengths[i] = len(tags)
+        places.extend([place_of_tag.setdefault(tag, len(place_of_tag)) for tag in tags])
+    tags = pd.Index(list(place_of_tag)) if place_of_tag else pd.Index([], dtype=object)
+    return np.repeat(present, lengths), np.asarray(places), tags
 
 
 def _most_frequent(counts, fewest, max_tags):

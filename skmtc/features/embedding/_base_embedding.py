@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skmtc._utils.chunking import batches
 from skmtc._utils.fitted_state import Array, Each, IdArray
 from skmtc._utils.validation import check_choice, check_number
 from skmtc.features._base_encoder import BaseColumnEncoder, find_ids, learn_ids
 from skmtc.features.embedding._sequences import TokenSequences
 from skmtc.features.embedding._word2vec import word2vec
+
+# Vectors that are copied or scaled at once, so that temporary arrays are small.
+ROWS_PER_BATCH = 4096
 
 
 def learn_by_word2vec(embedding, sequences, seed):
@@ -65,11 +69,13 @@ class BaseEmbedding(BaseColumnEncoder):
 
     def _transform_column(self, column, j):
         codes = find_ids(column, self.vocabulary_[j], self._role)
-        known = codes >= 0
-        features = np.zeros((len(codes), self.vectors_[j].shape[1] + bool(self.add_indicator)))
-        features[known, : self.vectors_[j].shape[1]] = self.vectors_[j][codes[known]]
+        vectors = self.vectors_[j]
+        features = np.zeros((len(codes), vectors.shape[1] + bool(self.add_indicator)))
+        known = np.flatnonzero(codes >= 0)
+        for batch in batches(len(known), ROWS_PER_BATCH):
+            features[known[batch], : vectors.shape[1]] = vectors[codes[known[batch]]]
         if self.add_indicator:
-            features[:, -1] = ~known
+            features[:, -1] = codes < 0
         return features
 
     def _column_names(self, column, j):
@@ -78,6 +84,9 @@ class BaseEmbedding(BaseColumnEncoder):
 
 
 def _of_length(vectors, length):
-    vectors = vectors.astype(np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (length * vectors / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+    scaled = np.empty(vectors.shape, dtype=np.float32)
+    for batch in batches(len(vectors), ROWS_PER_BATCH):
+        rows = vectors[batch].astype(np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        scaled[batch] = length * rows / np.where(lengths == 0, 1.0, lengths)
+    return scaled

@@ -71,8 +71,10 @@ class TokenSequences:
         counts : csr_array of shape (n_playlists, n_tokens)
             How often each playlist holds each of them.
         """
-        songs = np.flatnonzero(self.token_of_song >= 0)
-        codes = self.token_of_song[songs]
+        # The type of the memberships' indices, else scipy makes all indices 64 bits wide.
+        index = self.membership.indices.dtype
+        songs = np.flatnonzero(self.token_of_song >= 0).astype(index)
+        codes = self.token_of_song[songs].astype(index)
         held = csr_array(
             (
                 np.ones(self.membership.nnz, dtype=dtype),

@@ -6,11 +6,16 @@ from scipy.sparse import csr_array
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
-from skmtc.features.embedding._ppmi import shifted_ppmi
+from skmtc._utils.chunking import rows_that_fit
+from skmtc.features.embedding._ppmi import ShiftedPpmi
 
 # Extra directions, so that the last requested ones converge.
 N_OVERSAMPLES = 20
 N_ITERATIONS = 6
+
+# Pairs of songs that take more than this, and more than twice the memory of the directions, are
+# computed for each product instead of once: that takes half as long again.
+FEWEST_BYTES_FOR_PAIRS = 2**26
 
 # With 0.5, inner products would come near the matrix itself, but the many weak directions count
 # too much once a ranker learns weights for all of them: 1.5 was better on held-out playlists.
@@ -43,17 +48,24 @@ def svd(sequences, *, vector_size, shift, min_count, seed):
     vectors : ndarray of shape (n_vectors, vector_size)
         Their vectors, in single precision; columns beyond the number of tokens are zero.
     """
-    tokens, counts = sequences.count(min_count)
-    vectors = np.zeros((len(tokens), vector_size), dtype=np.float32)
+    tokens, counts = sequences.count(min_count, dtype=np.float32)
     if len(tokens) == 0:
-        return tokens, vectors
+        return tokens, np.zeros((0, vector_size), dtype=np.float32)
     counts.data[:] = 1.0
-    ppmi = shifted_ppmi(counts, shift)
+    n_components = min(vector_size, len(tokens))
+    kept_bytes = _bytes_for_pairs(len(tokens), n_components)
     # More threads inside BLAS add up in another order: the last bits would depend on them.
     with threadpool_limits(1, user_api="blas"):
-        left, values = leading_eigenvectors(ppmi, min(vector_size, len(tokens)), seed)
-    vectors[:, : left.shape[1]] = left * values**VALUE_POWER
-    return tokens, vectors
+        left, values = leading_eigenvectors(
+            ShiftedPpmi(counts, shift, kept_bytes), n_components, seed
+        )
+    return tokens, _padded(left, values**VALUE_POWER, vector_size)
+
+
+def _bytes_for_pairs(n_tokens, n_components):
+    """Return how much memory pairs may take: about as much as the decomposition of many tokens."""
+    of_basis = np.dtype(np.float32).itemsize * n_tokens * (n_components + N_OVERSAMPLES)
+    return min(rows_that_fit(1), max(FEWEST_BYTES_FOR_PAIRS, 2 * of_basis))
 
 
 def svd_of_playlists(sequences, *, vector_size, min_count, seed):
@@ -129,9 +141,8 @@ def svd_of_rows(sequences, *, vector_size, min_count, seed):
         Their vectors, in single precision; columns beyond the rank are zero.
     """
     tokens, held = sequences.count(min_count, dtype=np.float32)
-    vectors = np.zeros((len(tokens), vector_size), dtype=np.float32)
     if len(tokens) == 0:
-        return tokens, vectors
+        return tokens, np.zeros((0, vector_size), dtype=np.float32)
     # log(n / (n_t n_p)) of n memberships: what is common, and what is in long playlists, says less.
     of_token = np.bincount(held.indices, minlength=len(tokens))
     of_playlist = np.diff(held.indptr)
@@ -142,8 +153,14 @@ def svd_of_rows(sequences, *, vector_size, min_count, seed):
     # More threads inside BLAS add up in another order: the last bits would depend on them.
     with threadpool_limits(1, user_api="blas"):
         left, squares = leading_eigenvectors(_Gram(held), min(vector_size, len(tokens)), seed)
-    vectors[:, : left.shape[1]] = left * np.sqrt(squares)
-    return tokens, vectors
+    return tokens, _padded(left, np.sqrt(squares), vector_size)
+
+
+def _padded(left, values, vector_size):
+    """Return columns times values, and columns of zeros up to the size of vectors."""
+    vectors = np.zeros((len(left), vector_size), dtype=np.float32)
+    np.multiply(left, values, out=vectors[:, : left.shape[1]])
+    return vectors
 
 
 class _Gram:
@@ -159,11 +176,14 @@ class _Gram:
 
 def _ppmi_of_playlists(counts):
     """Return the positive pointwise mutual information of the rows and columns of counts."""
-    counts = counts.tocoo()
     of_token, of_playlist = counts.sum(axis=1), counts.sum(axis=0)
-    ratio = counts.data * counts.data.sum() / (of_token[counts.row] * of_playlist[counts.col])
-    values = np.log(np.maximum(ratio, 1.0))
-    ppmi = csr_array((values, (counts.row, counts.col)), shape=counts.shape)
+    # log(max(1, n_tp n / (n_t n_p))), in place: there are as many counts as memberships.
+    expected = np.repeat(of_token, np.diff(counts.indptr))
+    expected *= of_playlist[counts.indices]
+    values = counts.data * counts.data.sum()
+    values /= expected
+    np.log(np.maximum(values, 1.0, out=values), out=values)
+    ppmi = csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
     ppmi.eliminate_zeros()
     return ppmi
 
@@ -197,8 +217,8 @@ def leading_eigenvectors(matrix, n_components, seed):
     """
     n_rows = matrix.shape[0]
     width = min(n_rows, n_components + N_OVERSAMPLES)
-    start = np.random.default_rng(seed).standard_normal((n_rows, width), dtype=np.float32)
-    basis = _orthonormal(start)
+    rng = np.random.default_rng(seed)
+    basis = _orthonormal(rng.standard_normal((n_rows, width), dtype=np.float32))
     for _ in range(N_ITERATIONS):
         basis = _orthonormal(matrix @ basis)
     values, rotation = eigh(basis.T @ (matrix @ basis))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array
 
-from skmtc.features.embedding._ppmi import shifted_ppmi
+from skmtc.features.embedding._ppmi import ShiftedPpmi
 from skmtc.features.embedding._sequences import TokenSequences
 from skmtc.features.embedding._svd import VALUE_POWER, leading_eigenvectors, svd
 
@@ -46,7 +46,7 @@ def test_songs_of_one_playlist_are_one_direction():
 def test_vectors_are_leading_singular_vectors_times_powers_of_the_values():
     sequences = sample_sequences()
     tokens, vectors = learn(sequences)
-    ppmi = shifted_ppmi(sequences.count()[1]).toarray()
+    ppmi = ShiftedPpmi(sequences.count()[1]) @ np.eye(30)
     values, left = (part[..., ::-1] for part in np.linalg.eigh(ppmi))
     lengths = values[:5] ** VALUE_POWER
     np.testing.assert_array_equal(tokens, np.arange(30))
