@@ -23,10 +23,10 @@ def interrupts_end_the_process():
     """Return a context in which Ctrl-C ends this process, at the latest after `PATIENCE`.
 
     The interrupt is raised as a `KeyboardInterrupt`, as always. It does nothing where interrupts
-    are ignored or handled by others.
+    are ignored or handled by others, and on Windows, whose pipes always block.
     """
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if current_thread() is not main_thread() or not is_default:
+    if os.name == "nt" or current_thread() is not main_thread() or not is_default:
         yield
         return
     arrived, caught = Event(), Event()
