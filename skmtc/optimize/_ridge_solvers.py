@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpotri
@@ -142,10 +143,7 @@ def choose_solver(n_songs: int, n_features: int) -> str:
 
 def solve_cholesky(columns: "CentredColumns", l2: float) -> Solve:
     """Return a solver of w = (X'X + l2 I)^-1 X'y."""
-    gram = columns.gram()
-    gram[np.diag_indices_from(gram)] += l2
-    # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
-    factor = cho_factor(gram.T, overwrite_a=True, check_finite=False)
+    factor = _cholesky_factor(columns.gram, l2)
 
     def solve(targets: Any) -> Array:
         products = columns.products(targets)
@@ -157,9 +155,7 @@ def solve_cholesky(columns: "CentredColumns", l2: float) -> Solve:
 
 def solve_dual(columns: "CentredColumns", l2: float) -> Solve:
     """Return a solver of w = X' (XX' + l2 I)^-1 y, the same weights by songs."""
-    kernel = columns.kernel()
-    kernel[np.diag_indices_from(kernel)] += l2
-    factor = cho_factor(kernel.T, overwrite_a=True, check_finite=False)
+    factor = _cholesky_factor(columns.kernel, l2)
 
     def solve(targets: Any) -> Array:
         dense = targets.toarray() if issparse(targets) else np.asarray(targets)
@@ -207,11 +203,31 @@ def solve_cg(columns: "CentredColumns", l2: float) -> Solve:
 RIDGE_SOLVERS = {"cholesky": solve_cholesky, "dual": solve_dual, "cg": solve_cg}
 
 
+def _cholesky_factor(make_gram: Callable[[], Array], l2: float) -> tuple[Array, bool]:
+    """Return the Cholesky factor of a matrix of inner products plus l2 I, as `cho_factor` does.
+
+    Features of very different size, such as ids among features of size 1, have inner products whose
+    rounding is above `l2`, so that the smallest eigenvalues may be negative. Then a multiple of the
+    rounding is added to `l2`: what is below it is unknown.
+    """
+    gram = make_gram()
+    rounding = 8 * len(gram) * np.finfo(gram.dtype).eps * gram.diagonal().max()
+    for penalty in (l2, l2 + rounding):
+        gram[np.diag_indices_from(gram)] += penalty
+        try:
+            # The matrix is symmetric: its transpose is in the order of LAPACK, and is not copied.
+            return cho_factor(gram.T, overwrite_a=True, check_finite=False)  # type: ignore[no-any-return]
+        except LinAlgError:
+            gram = make_gram()
+    raise LinAlgError(
+        "Ridge regression needs features whose inner products are finite; got a matrix that has no "
+        "Cholesky factor. Standardise the features, or increase `l2`."
+    )
+
+
 def _inverse(columns: "CentredColumns", l2: float) -> Array:
     """Return (X'X + l2 I)^-1, in the memory of X'X."""
-    gram = columns.gram()
-    gram[np.diag_indices_from(gram)] += l2
-    factor, _ = cho_factor(gram.T, overwrite_a=True, check_finite=False)
+    factor, _ = _cholesky_factor(columns.gram, l2)
     inverse, _ = dpotri(factor, overwrite_c=1)
     # LAPACK fills the upper triangle; the transpose in the order of C has it in the lower one.
     whole: Array = inverse.T

@@ -166,6 +166,21 @@ def test_the_solver_is_chosen_by_size(monkeypatch):
     np.testing.assert_allclose(by_cg.playlist_coef_, exact.playlist_coef_, atol=1e-7)
 
 
+@pytest.mark.parametrize("solver", ["cholesky", "dual"])
+def test_rounding_above_the_penalty_does_not_matter(solver):
+    # Ids among the features: their products are 1e18, which rounds the others away.
+    rng = np.random.default_rng(0)
+    ids = 1e9 * rng.integers(2, size=(20, 1))
+    features = np.hstack([ids, ids, rng.normal(size=(20, 28))])
+    targets = csr_array(rng.integers(2, size=(3, 20)).astype(float))
+    coef = ridge_coef(features, targets, l2=1e-3, fit_intercept=True, solver=solver)
+    assert np.isfinite(coef).all()
+    scores = features @ coef[:, :-1].T + coef[:, -1]
+    error = ((targets.toarray().T - scores) ** 2).sum(axis=0)
+    of_mean = targets.toarray().var(axis=1) * 20
+    assert (error <= 1.001 * of_mean).all()
+
+
 def test_cg_says_that_it_did_not_converge(monkeypatch):
     monkeypatch.setattr(_ridge_solvers, "CG_MAX_ITER", 1)
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
