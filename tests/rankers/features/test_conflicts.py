@@ -45,7 +45,7 @@ def test_infinite_values_are_counted_and_count_as_missing():
 
 
 def test_infinite_values_of_users_are_counted():
-    wrong = X.assign(age=X["age"].mask(X["user"] == X["user"].iloc[0], np.inf))
+    wrong = X.assign(age=X["age"].astype(float).mask(X["user"] == X["user"].iloc[0], np.inf))
     features = make_user_features(wrong)
     with pytest.warns(UserWarning, match=r"Values of users .* infinite ones in 'age' \(1 users\)"):
         RidgeRanker(song_features=CHOSEN, user_features=features).fit(wrong)
