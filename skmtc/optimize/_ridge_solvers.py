@@ -13,6 +13,7 @@ from scipy.sparse import csc_array, csr_array, hstack, issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skmtc._utils.chunking import row_batches
+from skmtc._utils.sparse import full_columns
 from skmtc.optimize._arrays import row_dots
 
 Array = NDArray[np.float64]
@@ -261,8 +262,7 @@ class CentredColumns:
         self.is_centred = centre
         if issparse(features):
             columns = csc_array(features)
-            is_full = np.diff(columns.indptr) > FULL_COLUMN * features.shape[0]
-            self.full, self.rest = np.flatnonzero(is_full), np.flatnonzero(~is_full)
+            self.full, self.rest = full_columns(csr_array(features), FULL_COLUMN)
             self.dense: NDArray[Any] = columns[:, self.full].toarray()
             self.sparse = csr_array(columns[:, self.rest], dtype=np.float64)
         else:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skmtc._table import first_rows
+from skmtc._utils.sparse import full_columns
 
 # A column with more non-zeros than this share is multiplied as a dense one: a sparse product takes
 # about seven times as long per number.
@@ -70,9 +71,7 @@ class ColumnSplit:
     def __init__(self, vectors):
         self._full = self._rest = None
         if issparse(vectors):
-            counts = np.bincount(vectors.indices, minlength=vectors.shape[1])
-            is_full = counts > FULL_COLUMN * vectors.shape[0]
-            self._full, self._rest = np.flatnonzero(is_full), np.flatnonzero(~is_full)
+            self._full, self._rest = full_columns(vectors, FULL_COLUMN)
 
     def __call__(self, vectors):
         """Return the columns of a matrix in up to two blocks, the full ones as an array."""
